@@ -1,0 +1,1 @@
+"""Readings of finished traces: nothing here runs a solver or draws a figure."""

@@ -1,0 +1,77 @@
+"""What analysis hands to the report: tables and pictures, every number already in them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """One instance in the plane, ready to be drawn.
+
+    Attributes
+    ----------
+    instance, label : str
+        Canonical name, and the short one for people.
+    atoms : ndarray, shape (n, 2)
+    hull : ndarray, shape (h + 1, 2)
+        The extreme points in order, the first repeated at the end.
+    cell_x, cell_y : ndarray, shape (g,)
+        Coordinates of the grid.
+    cells : ndarray of int, shape (g, g)
+        Key of the atom that leads at ``(cell_x[j], cell_y[i])``; -1 outside the hull.
+    starts : ndarray, shape (m, 2)
+    paths : tuple of (str, ndarray of shape (r, m, 2))
+        Solver label and the points of its checkpoints.
+    """
+
+    instance: str
+    label: str
+    atoms: Array
+    hull: Array
+    cell_x: Array
+    cell_y: Array
+    cells: NDArray[np.int64]
+    starts: Array
+    paths: tuple[tuple[str, Array], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """All that a report shows. Missing values are null or NaN, never 0; names are untrusted text.
+
+    Attributes
+    ----------
+    manifest : dict
+        ``manifest.json``: schema, command, created, suite, seeds, versions, git, machine, python.
+    runs : DataFrame
+        A row a run: the columns of ``runs.parquet``, ``solver_label`` and ``instance_label``, and
+        ``rate_signal`` ("suboptimality" or "gap"): what the rate was read off.
+    trace : DataFrame
+        ``trace.parquet`` and ``suboptimality``: value − reference_low, null where there is none.
+    targets, fixed_points : DataFrame
+        As on disk.
+    winners : DataFrame
+        A row an instance, measure and target: instance, instance_label, kind, measure, target,
+        solver_label (null: nobody), run_id, seconds, lmo, runner_up, ratio (runner-up's seconds
+        over winner's), reached, of.
+    agreement : DataFrame
+        A row a pair of solvers: instance, instance_label, solver_a, solver_b, starts, same,
+        distance (largest distance in x over the radius).
+    pictures : tuple of Picture
+        The instances in the plane.
+    """
+
+    manifest: dict[str, Any]
+    runs: pd.DataFrame
+    trace: pd.DataFrame
+    targets: pd.DataFrame
+    fixed_points: pd.DataFrame
+    winners: pd.DataFrame
+    agreement: pd.DataFrame
+    pictures: tuple[Picture, ...]

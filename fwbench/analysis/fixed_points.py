@@ -1,0 +1,110 @@
+"""Where runs came to rest, by name, and which solvers rest at the same points."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+STILL = 1e-4  # of the radius: a query that moves less over the last tenth is quiet
+CERTIFIED = 1e-6  # of the scale: the gap that certifies rest
+AT_ATOM = 1e-6  # of the radius: closer to an atom than this is at it
+SHRUNK = 1e-4  # of its first radius: a moving cloud this small is at one point
+SAME = 1e-3  # of the radius: solvers closer than this rest at the same point
+
+
+class Class(StrEnum):
+    """Where a query rests."""
+
+    VERTEX = "vertex"
+    FACE = "face"
+    INTERIOR = "interior"
+    CONSENSUS = "consensus"
+    CYCLE = "cycle"
+    MOVING = "moving"
+    MIXED = "mixed"  # of a run: its queries differ
+
+
+class FixedPoint(NamedTuple):
+    """Class, label (atom, dimension and support, period) and whether the gap certifies it."""
+
+    kind: Class
+    label: str
+    certified: bool
+
+
+def classify(facts: dict[str, list[Any]], query: int, *, convex: bool) -> FixedPoint:
+    """Name the place where one query rests.
+
+    Parameters
+    ----------
+    facts : dict of lists
+        What `fwbench.rest.facts` measured.
+    query : int
+    convex : bool
+        Elsewhere a vertex must also lead at the point and at itself: cells are convex.
+
+    Returns
+    -------
+    FixedPoint
+        ``moving`` where rest is not certified, labelled ``quiet`` where nothing moves.
+
+    Examples
+    --------
+    >>> at_atom = {"gap_relative": [0.0], "drift": [0.0], "nearest": [3], "distance": [0.0],
+    ...            "leads": [True], "leads_itself": [True], "face": [0], "hull": [2],
+    ...            "support": [[3]], "period": [None]}
+    >>> classify(at_atom, 0, convex=False)
+    FixedPoint(kind=<Class.VERTEX: 'vertex'>, label='atom 3', certified=True)
+    """
+    fact = {name: column[query] for name, column in facts.items()}
+    if fact.get("shrunk") is not None:
+        if fact["shrunk"] < SHRUNK:
+            return FixedPoint(Class.CONSENSUS, "one point", True)
+        quiet = fact["drift"] is not None and fact["drift"] <= STILL
+        return FixedPoint(Class.MOVING, "quiet" if quiet else "", False)
+    if fact["period"]:
+        return FixedPoint(Class.CYCLE, f"period {fact['period']}", False)
+    quiet = fact["drift"] is not None and fact["drift"] <= STILL
+    gap = fact["gap_relative"]
+    certified = quiet and gap is not None and gap <= CERTIFIED
+    if certified and fact["distance"] <= AT_ATOM:
+        if convex or (fact["leads"] and fact["leads_itself"]):
+            return FixedPoint(Class.VERTEX, f"atom {fact['nearest']}", True)
+        certified = False
+    if not certified:
+        return FixedPoint(Class.MOVING, "quiet" if quiet else "", False)
+    if fact["face"] >= fact["hull"]:
+        return FixedPoint(Class.INTERIOR, f"dimension {fact['hull']}", True)
+    support = "" if fact["support"] is None else f", atoms {_listed(fact['support'])}"
+    return FixedPoint(Class.FACE, f"dimension {fact['face']}{support}", True)
+
+
+def _listed(keys: list[int]) -> str:
+    return " ".join(map(str, sorted(keys)[:8])) + (" …" if len(keys) >= 8 else "")
+
+
+def common(points: list[FixedPoint]) -> tuple[str, str]:
+    """Return the class and label of a run: those of all its queries, or ``mixed`` with counts."""
+    kinds = [point.kind for point in points]
+    if len(set(kinds)) == 1:
+        labels = {point.label for point in points}
+        return kinds[0], labels.pop() if len(labels) == 1 else f"{len(labels)} different"
+    counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+    return Class.MIXED, ", ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def apart(x: NDArray[np.float64], y: NDArray[np.float64], radius: float) -> tuple[int, int, float]:
+    """Compare where two solvers rest: starts, how many end at the same point, largest distance.
+
+    Parameters
+    ----------
+    x, y : ndarray, shape (m, d)
+        One row stands for every start.
+    radius : float
+        Distances are relative to it.
+    """
+    away = np.linalg.norm(x - y, axis=1) / (radius or 1.0)
+    return len(away), int((away <= SAME).sum()), float(away.max())

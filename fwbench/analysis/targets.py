@@ -1,0 +1,121 @@
+"""How many steps to which accuracy, as brackets; the reference interval; who won where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+TARGETS = tuple(10.0**-e for e in range(1, 13))
+SHOWN = (1e-8, 1e-6, 1e-4, 1e-2, 1e-1)  # the winner is named at the tightest one reached
+
+
+def reference(
+    kind: str, traces: list[Mapping[str, list[Any]]], best_vertex: float | None
+) -> tuple[float | None, float | None]:
+    """Return the interval that holds the optimal centred value of an instance.
+
+    Convex: the largest lower bound and the smallest value over all judged feasible points of all
+    runs, the ends swapped where rounding crosses them. Concave: the best vertex. Else none.
+    """
+    if kind == "concave" and best_vertex is not None:
+        return best_vertex, best_vertex
+    if kind != "convex":
+        return None, None
+    lowers = [v for trace in traces for v in trace["lower_centred"] if v is not None]
+    values = [v for trace in traces for v in trace["value_centred"] if v is not None]
+    if not lowers or not values:
+        return None, None
+    low, high = max(lowers), min(values)
+    return min(low, high), max(low, high)
+
+
+def measured(
+    trace: Mapping[str, list[Any]], reference_low: float | None, *, moving: bool
+) -> tuple[str, list[float | None]]:
+    """Return what the accuracy of a run is read off, and its column."""
+    if moving:
+        return "gap_current", trace["gap_current"]
+    if reference_low is not None:
+        values = trace["value_centred"]
+        return "suboptimality", [None if v is None else max(v - reference_low, 0) for v in values]
+    return "gap", trace["gap"]
+
+
+def brackets(
+    trace: Mapping[str, list[Any]], measure: str, column: list[float | None], scale: float
+) -> list[dict[str, Any]]:
+    """Return a row a target: not met at k_low, met at k_high; nothing is interpolated.
+
+    The first checkpoint that meets a target counts: the Frank-Wolfe gap is not monotone.
+
+    Examples
+    --------
+    >>> trace = {"k": [0, 1, 2], "seconds": [0.0, 0.1, 0.2], "lmo": [0, 1, 2]}
+    >>> [row] = [r for r in brackets(trace, "gap", [1.0, 0.5, 0.05], 1.0) if r["target"] == 0.1]
+    >>> row["k_low"], row["k_high"], row["lmo_high"]
+    (1, 2, 2)
+    """
+    k, seconds, lmo = trace["k"], trace["seconds"], trace["lmo"]
+    values = np.array([np.nan if v is None else v for v in column], dtype=float)
+    rows = []
+    for target in TARGETS:
+        met = np.flatnonzero(values <= target * scale)
+        first = int(met[0]) if met.size else None
+        before = len(k) - 1 if first is None else first - 1
+        rows.append(
+            {
+                "measure": measure,
+                "target": target,
+                "k_low": k[before] if before >= 0 else None,
+                "k_high": None if first is None else k[first],
+                "seconds_low": seconds[before] if before >= 0 else None,
+                "seconds_high": None if first is None else seconds[first],
+                "lmo_high": None if first is None else lmo[first],
+            }
+        )
+    return rows
+
+
+def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
+    """Return who reached the tightest accuracy soonest, an instance and a measure a row.
+
+    Seconds are the median over a solver's repetitions of the first checkpoint that meets the
+    target, set-up left out; a solver that missed it in any repetition did not reach it.
+    """
+    columns = [
+        "instance", "instance_label", "kind", "measure", "target", "solver_label", "run_id",
+        "seconds", "lmo", "runner_up", "ratio", "reached", "of",
+    ]  # fmt: skip
+    facts = ["run_id", "instance", "instance_label", "kind", "solver_label"]
+    table = targets.merge(runs[facts], on="run_id", how="left")
+    rows = []
+    for (_, measure), group in table.groupby(["instance", "measure"], sort=False):
+        of = group["solver_label"].nunique()
+        row: dict[str, Any] = dict.fromkeys(columns)
+        row |= {name: group[name].iloc[0] for name in ("instance", "instance_label", "kind")}
+        row |= {"measure": measure, "target": SHOWN[-1], "reached": 0, "of": of}
+        for target in SHOWN:
+            at = group[np.isclose(group["target"], target, rtol=1e-9)]
+            whole = at.groupby("solver_label")["seconds_high"].apply(lambda s: s.notna().all())
+            reached = at[at["solver_label"].map(whole)]
+            if reached.empty:
+                continue
+            order = reached.groupby("solver_label")["seconds_high"].median().sort_values()
+            first = reached[reached["solver_label"] == order.index[0]].iloc[0]
+            row |= {
+                "target": target,
+                "solver_label": order.index[0],
+                "run_id": first["run_id"],
+                "seconds": float(order.iloc[0]),
+                "lmo": first["lmo_high"],
+                "reached": len(order),
+            }
+            if len(order) > 1:
+                row["runner_up"] = order.index[1]
+                row["ratio"] = float(order.iloc[1] / order.iloc[0]) if order.iloc[0] > 0 else None
+            break
+        rows.append(row)
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,294 @@
+"""The Python interface: solve one problem, or run many and compare."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fwbench import catalog
+from fwbench.choose import choose
+from fwbench.errors import InvalidParameter, Refused
+from fwbench.geometry.combinations import Combinations
+from fwbench.geometry.forms import Kind
+from fwbench.judge import Judge, Look
+from fwbench.problem import QuadraticOverHull
+from fwbench.runner import misfit
+from fwbench.solver import Queries, Sampling, each
+from fwbench.trace import Status, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fwbench.analysis.findings import Findings
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What `solve` found; `gap` is certified from the weights.
+
+    Attributes
+    ----------
+    x : ndarray, shape (d,), or (m, d) for m starts
+    combinations : Combinations or None
+        The weights, sparse.
+    value, gap, gap_relative : float or None
+        The worst query's; value is None for a field without a potential.
+    status, reason : str
+    steps : int
+    seconds : float
+        On the clock inside the solver, set-up included.
+    solver : str
+        What was chosen.
+    trace : dict of lists or None
+    """
+
+    x: Array
+    combinations: Combinations | None
+    n: int
+    value: float | None
+    gap: float
+    gap_relative: float
+    status: Status
+    reason: str
+    steps: int
+    seconds: float
+    solver: str
+    trace: dict[str, list[Any]] | None = field(repr=False, default=None)
+
+    @property
+    def weights(self) -> Array | None:
+        """The weights, shape (n,), or (m, n) for m starts."""
+        if self.combinations is None:
+            return None
+        dense = self.combinations.dense(self.n)
+        return np.asarray(dense[0] if self.x.ndim == 1 else dense)
+
+
+def solve(
+    problem: QuadraticOverHull,
+    solver: str = "auto",
+    tol: float = 1e-8,
+    start: Combinations | ArrayLike | None = None,
+    trace: bool = False,
+    *,
+    max_steps: int = 1_000_000,
+    max_seconds: float = 60.0,
+) -> Solution:
+    """Solve a problem, without the runner: no collector, threads or warm-up are touched.
+
+    Parameters
+    ----------
+    problem : QuadraticOverHull
+    solver : str
+        "auto", or the text of a solver: ``"frank_wolfe[step=exact]"``.
+    tol : float
+        Relative to the problem's scale.
+    start : Combinations or array_like of int, optional
+        Where queries start; the problem's own start by default.
+    trace : bool
+        Keep the judged checkpoints.
+    max_steps, max_seconds : optional
+        Limits.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    UnknownName, InvalidParameter
+        For the text of the solver.
+    Refused
+        Where the solver cannot run on this problem.
+
+    Examples
+    --------
+    >>> import fwbench as fw
+    >>> solution = fw.solve(fw.QuadraticOverHull([[1, 2], [3, 1], [2, -1]]), tol=1e-10)
+    >>> solution.x.round(6).tolist(), solution.status.value
+    ([1.5, 0.5], 'converged')
+    """
+    if not tol > 0:
+        raise InvalidParameter(f"tol must be positive; got {tol}")
+    if start is not None:
+        problem = QuadraticOverHull(problem.atoms, problem.form, problem.c, start=start)
+    text = choose(problem) if solver == "auto" else solver
+    found = catalog.choices("solvers", text)
+    if len(found) > 1 and "[" in text:
+        raise InvalidParameter(f"solve takes one solver; {text} names {len(found)}")
+    choice = found[0]
+    method: Any = catalog.build_solver(choice)
+    if (reason := misfit(choice.entry, method, problem)) is not None:
+        raise Refused(reason)
+    starts = method.start(problem) if hasattr(method, "start") else problem.start
+    if choice.entry.queries is Queries.ANY:
+        starts = starts.one(0)
+    moving = bool(getattr(method, "moving", False))
+    if choice.entry.queries is Queries.ONE and starts.m > 1:
+        method = each(method)
+    judge, kept = Judge(problem, moving=moving), Trace()
+    begun = perf_counter_ns()
+    model = method.prepare(problem)
+    state = method.init(model, starts)
+    clock = perf_counter_ns() - begun
+    block, look = 1, _looked(judge, state, kept, clock)
+    status, reason = Status.BUDGET, f"{max_steps} steps spent"
+    direct = choice.entry.sampling is not Sampling.ADVANCE
+    while direct or not _met(judge, look, problem, tol):
+        if state.done or state.steps >= max_steps or clock > max_seconds * 1e9:
+            break
+        begun = perf_counter_ns()
+        method.advance(model, state, min(block, max_steps - state.steps))
+        clock += perf_counter_ns() - begun
+        block *= 2
+        own = getattr(state, "own_gap", None)
+        if own is None or trace or state.done or own <= tol * problem.scale:
+            look = _looked(judge, state, kept, clock)
+        direct = False
+    if kept.last("k") != state.steps:
+        look = _looked(judge, state, kept, clock)
+    gap = float(look.row["gap_current"] if moving else look.gaps.max())
+    relative = gap / problem.scale if problem.scale else 0.0
+    if _met(judge, look, problem, tol):
+        status, reason = Status.CONVERGED, f"certified gap {relative:.1e} of the scale"
+    elif state.done:
+        status, reason = Status.FINISHED, "the method ended by itself"
+    elif clock > max_seconds * 1e9:
+        status, reason = Status.TIMEOUT, f"{max_seconds:g} s spent"
+    x = look.offset + problem.mean
+    weights = state.weights()
+    return Solution(
+        x=x[0] if starts.m == 1 else x,
+        combinations=None if weights is None else weights.repaired(),
+        n=problem.n,
+        value=look.row.get("value"),
+        gap=gap,
+        gap_relative=relative,
+        status=status,
+        reason=reason,
+        steps=state.steps,
+        seconds=clock / 1e9,
+        solver=choice.label,
+        trace=kept.columns if trace else None,
+    )
+
+
+def _looked(judge: Judge, state: Any, kept: Trace, clock: int) -> Look:
+    look = judge.look(state.points(), state.weights())
+    kept.add(k=state.steps, seconds=clock / 1e9, **look.row)
+    return look
+
+
+def _met(judge: Judge, look: Look, problem: QuadraticOverHull, tol: float) -> bool:
+    if judge.moving:
+        return bool(look.row["gap_current"] <= tol * problem.scale)
+    gap = float(look.gaps.max())
+    if problem.kind is Kind.CONVEX and look.values is not None:
+        gap = min(gap, float(look.values.max()) - judge.lower)
+    return gap <= tol * problem.scale
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The findings of a run folder, as pandas tables."""
+
+    folder: Path
+    findings: Findings
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """A row a run."""
+        return self.findings.runs
+
+    @property
+    def trace(self) -> pd.DataFrame:
+        """A row a checkpoint."""
+        return self.findings.trace
+
+    def rates(self) -> pd.DataFrame:
+        """Return the rate class of each run with its window."""
+        columns = ["instance_label", "solver_label", "rate_class", "rate", "rate_from", "rate_to",
+                   "rate_signal"]  # fmt: skip
+        return self.runs[columns]
+
+    def fixed_points(self) -> pd.DataFrame:
+        """Return where each query of each run came to rest."""
+        return self.findings.fixed_points
+
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write the report into the run folder, or another one; return the HTML page."""
+        from fwbench.report.write import write
+
+        folder = self.folder if path is None else Path(path)
+        write(self.findings, folder)
+        return folder / "report.html"
+
+    def _repr_html_(self) -> str:
+        columns = ["instance_label", "solver_label", "status", "steps", "seconds", "gap_relative",
+                   "fixed_point", "rate_class"]  # fmt: skip
+        return str(self.runs[columns].to_html())
+
+
+def run(
+    suite: str | None = None,
+    *,
+    solvers: Sequence[str] = (),
+    problems: Sequence[str] = (),
+    out: str | Path | None = None,
+    seed: int | None = None,
+    repeat: int = 1,
+    **limits: float,
+) -> Results:
+    """Run solvers on problems and return the findings.
+
+    Parameters
+    ----------
+    suite : str, optional
+        A suite's name or TOML file; `quick` where neither suite nor problems are given.
+    solvers, problems : sequence of str
+        Texts as on the command line; empty: all solvers, the suite's problems.
+    out : path, optional
+        Run folder; a temporary one by default.
+    seed, repeat : int
+    **limits
+        tol, max_steps, max_seconds.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    UnknownName, InvalidParameter, RunFolderError
+
+    Examples
+    --------
+    >>> import fwbench as fw
+    >>> results = fw.run(problems=["token_cloud[name=own-cells]"], solvers=["vertex_enumeration"])
+    >>> results.runs.status.tolist()
+    ['finished']
+    """
+    from fwbench.findings import build, write_views
+    from fwbench.session import Question, execute, plan
+    from fwbench.store import RunFolder
+
+    for name in limits:
+        if name not in ("tol", "max_steps", "max_seconds"):
+            raise InvalidParameter(f"run has no limit {name!r}: tol, max_steps, max_seconds")
+    question = Question(suite, tuple(solvers), tuple(problems), seed, repeat, dict(limits))
+    tasks, described = plan(question)
+    path = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="fwbench-"))
+    folder = RunFolder.create(path)
+    execute(folder, tasks, described, "fwbench.run(...)", lambda task, row: None)
+    findings = build(folder)
+    write_views(folder, findings)
+    return Results(path, findings)

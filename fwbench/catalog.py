@@ -1,0 +1,240 @@
+"""Which solvers and problems there are, and what a text such as ``polygon[k=5]`` means.
+
+Only looking a name up imports its file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import itertools
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from fwbench.errors import InvalidParameter, UnknownName, nearest
+from fwbench.grammar import quoted, spelled
+from fwbench.names import Group, files, names, registered
+from fwbench.problem import ProblemEntry, QuadraticOverHull
+from fwbench.solver import Solver, SolverEntry
+from fwbench.steps import StepRule, step_rule
+
+__all__ = ["Choice", "Group", "build_problem", "build_solver", "choices", "entry", "names"]
+
+DATA_FILES = (".csv", ".npy", ".npz", ".parquet", ".mtx", ".mat")
+
+
+def _loaded(path: Path) -> ModuleType:
+    """Import a file by its path, under a name that its place determines."""
+    name = f"fwbench_file_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    specification = importlib.util.spec_from_file_location(name, path)
+    if specification is None or specification.loader is None:
+        raise UnknownName(f"{path} cannot be imported as Python")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module  # dataclasses and pickling look the module up by its name
+    try:
+        specification.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def entry(group: Group, name: str) -> Any:
+    """Return the ENTRY of a solver or problem.
+
+    Parameters
+    ----------
+    group : {"solvers", "problems"}
+    name : str
+        A name of the catalogue, of a registered entry point, or the path of a Python file.
+
+    Raises
+    ------
+    UnknownName
+        With the nearest names.
+    """
+    kind = SolverEntry if group == "solvers" else ProblemEntry
+    if name.endswith(".py"):
+        path = Path(name)
+        if not path.is_file():
+            raise UnknownName(f"no file {name}")
+        found = getattr(_loaded(path), "ENTRY", None)
+    elif name in files(group):
+        found = importlib.import_module(f"fwbench.{group}.{name}").ENTRY
+    elif name in (points := registered(group)):
+        found = points[name].load()
+    else:
+        known = [*files(group), *registered(group)]
+        raise UnknownName(f"no {group[:-1]} is called {name!r}; {nearest(name, known)}")
+    if not isinstance(found, kind):
+        raise UnknownName(f"{name} must end with ENTRY = {kind.__name__}(...); got {found!r}")
+    return found
+
+
+# -- parameters ------------------------------------------------------------------------------
+
+
+def parameters(make: Any) -> dict[str, tuple[Any, Any]]:
+    """Return the declared type and the default of each parameter, in order."""
+    hints = get_type_hints(make)
+    signature = inspect.signature(make)
+    return {p.name: (hints.get(p.name, str), p.default) for p in signature.parameters.values()}
+
+
+def _value(where: str, key: str, kind: Any, text: str) -> Any:
+    """Read one value by its declared type."""
+    try:
+        if kind is int:
+            number = float(text) if not text.lstrip("+-").isdigit() else int(text)
+            if number != int(number):
+                raise ValueError
+            return int(number)
+        if kind is float:
+            return float(text)
+        if kind is bool:
+            return {"true": True, "false": False}[text.lower()]
+    except (ValueError, KeyError, OverflowError):
+        kinds = {int: "an integer", float: "a number", bool: "true or false"}
+        raise InvalidParameter(f"{where}: {key} must be {kinds[kind]}; got {text!r}") from None
+    if get_origin(kind) is Literal:
+        if text not in get_args(kind):
+            raise InvalidParameter(
+                f"{where}: {key} must be one of {', '.join(get_args(kind))}; got {text!r}"
+            )
+        return text
+    return step_rule(text) if kind is StepRule else text
+
+
+def written(value: Any) -> str:
+    """Write one value so that it reads back: the shortest number, quotes where needed."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    return quoted(getattr(value, "text", None) or str(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A solver or a problem with all its parameters.
+
+    Attributes
+    ----------
+    entry : SolverEntry or ProblemEntry
+    name : str
+        The entry's name.
+    text : str
+        Canonical: all parameters, declared order.
+    label : str
+        For people: without the defaults.
+    arguments : mapping
+    source : str
+        The name or path by which the entry is found again.
+    """
+
+    entry: Any
+    name: str
+    text: str
+    label: str
+    arguments: Mapping[str, Any]
+    source: str
+
+    @property
+    def params(self) -> str:
+        """The part of the canonical text between the brackets."""
+        return self.text[len(self.name) + 1 : -1]
+
+    @property
+    def again(self) -> str:
+        """The text that finds it again, from a file too."""
+        return f"{self.source}[{self.params}]"
+
+
+def chosen(source: str, found: Any, arguments: Mapping[str, Any]) -> Choice:
+    """Bind arguments of the right types."""
+    declared = parameters(found.make)
+    full = {key: arguments.get(key, default) for key, (_, default) in declared.items()}
+    missing = [key for key, value in full.items() if value is inspect.Parameter.empty]
+    if missing:
+        raise InvalidParameter(f"{found.name}: {', '.join(missing)} must be given")
+    texts = {key: f"{key}={written(value)}" for key, value in full.items()}
+    short = [texts[key] for key in full if written(full[key]) != written(declared[key][1])]
+    return Choice(
+        entry=found,
+        name=found.name,
+        text=f"{found.name}[{','.join(texts.values())}]",
+        label=found.name + (f"[{','.join(short)}]" if short else ""),
+        arguments=full,
+        source=source,
+    )
+
+
+def choices(group: Group, text: str, seed: int | None = None) -> list[Choice]:
+    """Return everything that a text names: a grid is one choice for each combination.
+
+    A bare name stands for the entry's own grid.
+
+    Raises
+    ------
+    UnknownName, InvalidParameter
+        With the nearest names.
+
+    Examples
+    --------
+    >>> [choice.label for choice in choices("solvers", "frank_wolfe[step=open_loop,exact]")]
+    ['frank_wolfe', 'frank_wolfe[step=exact]']
+    """
+    asked = spelled(text)
+    if group == "problems" and Path(asked.name).suffix.lower() in DATA_FILES:
+        if not Path(asked.name).is_file():
+            raise UnknownName(f"no file {asked.name}")
+        asked = spelled(f'file[path="{asked.name}"{"," if asked.values else ""}'
+                        f'{text[text.find("[") + 1 :] if asked.values else "]"}')  # fmt: skip
+    found = entry(group, asked.name)
+    source = str(Path(asked.name).resolve()) if asked.name.endswith(".py") else asked.name
+    declared = parameters(found.make)
+    for key in asked.values:
+        if key not in declared:
+            raise InvalidParameter(
+                f"{found.name} has no parameter {key!r}; {nearest(key, declared) or 'it has none'}"
+            )
+    given = {
+        key: [_value(found.name, key, declared[key][0], value) for value in values]
+        for key, values in asked.values.items()
+    }
+    grids = list(found.grid) if not asked.values else [{}]
+    combinations = [
+        {**_typed(found, grid), **dict(zip(given, values, strict=True))}
+        for grid in grids
+        for values in itertools.product(*given.values())
+    ]
+    if seed is not None and "seed" in declared:
+        combinations = [{"seed": seed, **arguments} for arguments in combinations]
+    return [chosen(source, found, arguments) for arguments in combinations]
+
+
+def _typed(found: Any, grid: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the texts of an entry's own grid by the declared types."""
+    declared = parameters(found.make)
+    return {
+        key: _value(found.name, key, declared[key][0], value) if isinstance(value, str) else value
+        for key, value in grid.items()
+    }
+
+
+def build_solver(choice: Choice) -> Solver[Any, Any]:
+    """Make the solver of a choice."""
+    made: Solver[Any, Any] = choice.entry.make(**choice.arguments)
+    return made
+
+
+def build_problem(choice: Choice) -> QuadraticOverHull:
+    """Make the problem of a choice."""
+    made: QuadraticOverHull = choice.entry.make(**choice.arguments)
+    return made

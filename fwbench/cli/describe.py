@@ -1,0 +1,59 @@
+"""Describe a solver, a problem or a suite: ``fwbench describe``."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("name")
+def describe(name: str) -> None:
+    """Print what NAME is, its parameters with types and defaults, and its source."""
+    from fwbench import catalog, suite
+    from fwbench.errors import UnknownName, nearest
+
+    bare = name.partition("[")[0]
+    for group in ("solvers", "problems"):
+        if bare in catalog.names(group) or (bare.endswith(".py") and group == "solvers"):
+            click.echo(_entry(catalog, catalog.entry(group, bare)))
+            return
+    if bare in suite.suites():
+        click.echo(_suite(suite.load(bare)))
+        return
+    known = [*catalog.names("solvers"), *catalog.names("problems"), *suite.suites()]
+    raise UnknownName(f"nothing is called {name!r}; {nearest(name, known)}")
+
+
+def _entry(catalog: Any, entry: Any) -> str:
+    module = sys.modules[entry.make.__module__]
+    parts = [f"{entry.name}: {entry.label}", "", inspect.cleandoc(module.__doc__ or ""), ""]
+    declared = catalog.parameters(entry.make)
+    parts.append("Parameters" if declared else "No parameters")
+    for key, (kind, default) in declared.items():
+        shown = "must be given" if default is inspect.Parameter.empty else catalog.written(default)
+        parts.append(f"  {key} = {shown}    ({_kind(kind)})")
+    for title in ("law", "reference", "promise", "queries", "sampling"):
+        if hasattr(entry, title):
+            parts.append(f"{title.capitalize()}: {getattr(entry, title)}")
+    if hasattr(entry, "kinds"):
+        parts.append(f"Runs on: {', '.join(sorted(entry.kinds))}")
+    return "\n".join(parts)
+
+
+def _kind(kind: Any) -> str:
+    values = getattr(kind, "__args__", None)
+    return " or ".join(map(str, values)) if values else getattr(kind, "__name__", str(kind))
+
+
+def _suite(found: Any) -> str:
+    parts = [f"{found.label}: {found.description}"]
+    for block in found.blocks:
+        limits = ", ".join(f"{key}={value:g}" for key, value in block.limits.items())
+        parts += ["", f"problems: {', '.join(block.problems)}"]
+        parts.append(f"solvers:  {', '.join(block.solvers or ('all',))}")
+        parts += [f"limits:   {limits}"] if limits else []
+    return "\n".join(parts)

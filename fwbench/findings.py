@@ -1,0 +1,263 @@
+"""From a run folder to its findings: tables of the design of the files, and what they say."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fwbench.analysis import fixed_points, rates, targets
+from fwbench.analysis.findings import Findings, Picture
+from fwbench.geometry.cells import cells, polygon_of
+from fwbench.store import RunFolder
+from fwbench.trace import COLUMNS, Status
+
+RUNS = (
+    "run_id", "problem", "instance", "seed", "n", "d", "kind", "queries", "solver", "params",
+    "chosen", "repetition", "order", "status", "reason", "traceback", "signal", "steps", "seconds",
+    "seconds_from", "setup_seconds", "value", "value_centred", "gap", "gap_relative", "scale",
+    "reference_low", "reference_high", "suboptimality", "feasibility", "support", "lmo",
+    "gradient", "matvec", "drop_steps", "fixed_point", "fixed_point_label", "rate_class", "rate",
+    "rate_low", "rate_high", "rate_from", "rate_to", "host", "threads", "load_before",
+    "load_after", "noisy", "steal", "peak_memory", "frequency_before", "frequency_after",
+    "attempts", "cache_key", "solver_label", "instance_label", "rate_signal", "judged_queries",
+)  # fmt: skip
+INTEGERS = (
+    "seed", "n", "d", "queries", "repetition", "order", "steps", "support", "lmo", "gradient",
+    "matvec", "drop_steps", "rate_from", "rate_to", "threads", "attempts", "judged_queries",
+    "signal", "k", "k_low", "k_high", "lmo_high", "query",
+)  # fmt: skip
+FLOATS = (
+    "seconds", "setup_seconds", "value", "value_centred", "gap", "gap_relative", "scale",
+    "reference_low", "reference_high", "suboptimality", "feasibility", "rate", "rate_low",
+    "rate_high", "load_before", "load_after", "steal", "peak_memory", "frequency_before",
+    "frequency_after",
+)  # fmt: skip
+POINTS = ("run_id", "query", "class", "label", "certified", "support", "value", "gap")
+AGREEMENT = (
+    "instance", "instance_label", "solver_a", "solver_b", "starts", "same", "distance",
+)  # fmt: skip
+
+
+def _typed(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
+    """Return a table in which a missing value is null, whatever the type of its column."""
+    table = pd.DataFrame(rows, columns=list(columns))
+    for name in columns:
+        if name in INTEGERS:
+            table[name] = table[name].astype("Int64")
+        elif name in FLOATS or (name in COLUMNS and name != "k"):
+            table[name] = table[name].astype("Float64").astype("float64")
+    return table
+
+
+def build(folder: RunFolder) -> Findings:
+    """Read the journal of a run folder and draw every conclusion from it.
+
+    Parameters
+    ----------
+    folder : RunFolder
+
+    Returns
+    -------
+    Findings
+        Nothing is run; the same journal gives the same findings.
+    """
+    records = sorted(folder.records(), key=lambda record: record["row"]["order"])
+    runs, traces, reached, rests = [], [], [], []
+    for _, group in itertools.groupby(
+        sorted(records, key=lambda r: r["row"]["instance"]), key=lambda r: r["row"]["instance"]
+    ):
+        together = list(group)
+        low, high = _reference(together)
+        for record in together:
+            row, measure, column = _row(record, low, high)
+            runs.append(row)
+            traces += _trace(record, measure, column)
+            if record["trace"]:
+                reached += [
+                    {"run_id": row["run_id"], **one}
+                    for one in targets.brackets(record["trace"], measure, column, row["scale"])
+                ]
+            rests += _rests(record)
+    table = _typed(runs, RUNS).sort_values("order", kind="stable", ignore_index=True)
+    order = {run_id: i for i, run_id in enumerate(table["run_id"])}
+    trace_columns = ("run_id", *COLUMNS, "suboptimality")
+    in_order = [
+        frame.sort_values("run_id", key=lambda s: s.map(order), kind="stable", ignore_index=True)
+        for frame in (
+            _typed(traces, trace_columns),
+            _typed(reached, ("run_id", "measure", "target", "k_low", "k_high", "seconds_low",
+                             "seconds_high", "lmo_high")),
+            _typed(rests, POINTS),
+        )
+    ]  # fmt: skip
+    trace, target_table, rest = in_order
+    return Findings(
+        manifest=folder.manifest,
+        runs=table,
+        trace=trace,
+        targets=target_table,
+        fixed_points=rest,
+        winners=targets.winners(table, target_table),
+        agreement=_agreement(folder, records),
+        pictures=_pictures(folder, records),
+    )
+
+
+def _moving(record: dict[str, Any]) -> bool:
+    trace = record["trace"]
+    return bool(trace) and any(gap is not None for gap in trace["gap_current"])
+
+
+def _reference(records: list[dict[str, Any]]) -> tuple[float | None, float | None]:
+    """Return the centred reference interval of one instance's runs."""
+    with_trace = [record for record in records if record["trace"]]
+    if not with_trace:
+        return None, None
+    allowed = [r for r in with_trace if r["row"]["status"] != Status.INFEASIBLE]
+    vertices = [r["row"].get("best_vertex_centred") for r in with_trace]
+    best = next((vertex for vertex in vertices if vertex is not None), None)
+    kind = with_trace[0]["row"]["kind"]
+    return targets.reference(kind, [r["trace"] for r in allowed], best)
+
+
+def _row(
+    record: dict[str, Any], low: float | None, high: float | None
+) -> tuple[dict[str, Any], str, list[float | None]]:
+    """Return a row of runs, and what the accuracy of the run is read off."""
+    row: dict[str, Any] = {name: record["row"].get(name) for name in RUNS}
+    trace = record["trace"]
+    if not trace:
+        return row, "gap", []
+    moving = _moving(record)
+    # A reference is a centred value; people see it beside `value`.
+    shift = None
+    if row["value"] is not None and row["value_centred"] is not None:
+        shift = row["value"] - row["value_centred"]
+    if low is not None and high is not None and shift is not None:
+        row |= {"reference_low": low + shift, "reference_high": high + shift}
+    measure, column = targets.measured(trace, low, moving=moving)
+    if measure == "suboptimality" and column:
+        row["suboptimality"] = column[-1]
+    if record["rest"]:
+        convex = row["kind"] == "convex"
+        m = len(record["rest"]["drift"])
+        places = [fixed_points.classify(record["rest"], q, convex=convex) for q in range(m)]
+        row["fixed_point"], row["fixed_point_label"] = fixed_points.common(places)
+    width = (high - low) if low is not None and high is not None and not moving else 0.0
+    gap = trace["gap"] if measure == "suboptimality" else column
+    rate = rates.rate_of(
+        trace["k"],
+        np.array(column, dtype=float) if measure == "suboptimality" else None,
+        np.array(gap, dtype=float),
+        scale=row["scale"] or 1.0,
+        floor=max(width, 1e3 * np.finfo(float).eps * (row["scale"] or 1.0)),
+    )
+    row |= {
+        "rate_class": str(rate.rate_class),
+        "rate_signal": rate.signal,
+        "rate": rate.rate,
+        "rate_low": rate.rate_low,
+        "rate_high": rate.rate_high,
+        "rate_from": rate.rate_from,
+        "rate_to": rate.rate_to,
+    }
+    return row, measure, column
+
+
+def _trace(
+    record: dict[str, Any], measure: str, column: list[float | None]
+) -> list[dict[str, Any]]:
+    trace = record["trace"]
+    if not trace:
+        return []
+    rows = []
+    for i in range(len(trace["k"])):
+        row = {"run_id": record["row"]["run_id"], **{name: trace[name][i] for name in COLUMNS}}
+        row["suboptimality"] = column[i] if measure == "suboptimality" else None
+        rows.append(row)
+    return rows
+
+
+def _rests(record: dict[str, Any]) -> list[dict[str, Any]]:
+    facts, row = record["rest"], record["row"]
+    if not facts:
+        return []
+    rows = []
+    for q in range(len(facts["drift"])):
+        place = fixed_points.classify(facts, q, convex=row["kind"] == "convex")
+        gap = facts["gap_relative"][q]
+        rows.append(
+            {
+                "run_id": row["run_id"],
+                "query": q,
+                "class": str(place.kind),
+                "label": place.label,
+                "certified": place.certified,
+                "support": facts["used"][q],
+                "value": facts["value"][q],
+                "gap": None if gap is None else gap * row["scale"],
+            }
+        )
+    return rows
+
+
+def _agreement(folder: RunFolder, records: list[dict[str, Any]]) -> pd.DataFrame:
+    """Compare the last points of every two solvers on an instance, the first repetition of each."""
+    rows: list[dict[str, Any]] = []
+    ended: dict[str, list[tuple[dict[str, Any], Any]]] = {}
+    for record in records:
+        kept = folder.points(record["row"]["run_id"])
+        if kept is not None and "points" in kept and record["row"]["repetition"] == 0:
+            ended.setdefault(record["row"]["instance"], []).append((record["row"], kept["points"]))
+    for instance, group in ended.items():
+        for (a, x), (b, y) in itertools.combinations(group, 2):
+            if len(x) != len(y) and 1 not in (len(x), len(y)):
+                continue  # judged at different samples of the queries
+            starts, same, distance = fixed_points.apart(x, y, a["radius"])
+            labels = (a["instance_label"], a["solver_label"], b["solver_label"])
+            rows.append(
+                dict(zip(AGREEMENT, (instance, *labels, starts, same, distance), strict=True))
+            )
+    return pd.DataFrame(rows, columns=list(AGREEMENT))
+
+
+def _pictures(folder: RunFolder, records: list[dict[str, Any]]) -> tuple[Picture, ...]:
+    pictures: dict[str, dict[str, Any]] = {}
+    for record in records:
+        row = record["row"]
+        kept = folder.points(row["run_id"]) if row.get("d") == 2 else None
+        if kept is None or "path" not in kept or row["repetition"] != 0:
+            continue
+        picture = pictures.setdefault(
+            row["instance"], {"label": row["instance_label"], "plane": kept, "paths": []}
+        )
+        picture["paths"].append((row["solver_label"], kept["path"]))
+    drawn = []
+    for instance, picture in pictures.items():
+        plane, paths = picture["plane"], picture["paths"]
+        mean = plane["mean"]
+        x, y, lead = cells(plane["atoms"] - mean, plane["Q"], plane["c"])
+        most = max(paths, key=lambda path: path[1].shape[1])
+        drawn.append(
+            Picture(
+                instance=instance,
+                label=picture["label"],
+                atoms=plane["atoms"],
+                hull=polygon_of(plane["atoms"]),
+                cell_x=x + mean[0],
+                cell_y=y + mean[1],
+                cells=lead,
+                starts=most[1][0],
+                paths=tuple(paths),
+            )
+        )
+    return tuple(drawn)
+
+
+def write_views(folder: RunFolder, findings: Findings) -> None:
+    """Write the Parquet tables of a run folder."""
+    for name in ("runs", "trace", "targets", "fixed_points"):
+        folder.write_table(name, getattr(findings, name))

@@ -1,0 +1,1 @@
+"""Geometry in plain arrays: forms of Q, convex combinations, hulls, cells, exact numbers."""

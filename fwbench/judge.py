@@ -1,0 +1,211 @@
+r"""The judge alone says how good a point is; it never asks the solver and never runs on the clock.
+
+From the points and weights that a solver returned it recomputes everything in float64 and centred
+coordinates: the gap as :math:`\sum_i w_i (s_i - \min s)`, which is never negative and keeps its
+digits, the value from f(μ), and how far the weights are from being weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwbench.geometry.combinations import Combinations
+from fwbench.geometry.forms import Kind
+from fwbench.problem import QuadraticOverHull
+
+Array = NDArray[np.float64]
+
+BUDGET = 4 * 10**9  # multiply-adds a run
+FOUND = 32  # for so many queries the judge finds weights where a solver gives none
+BLOCK = 2**22  # entries of a block of scores
+EPSILON = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """One checkpoint, judged.
+
+    Attributes
+    ----------
+    offset : ndarray, shape (m, d)
+        The judged points from the mean: those of the repaired weights where there are weights.
+    gaps : ndarray, shape (m,)
+    values : ndarray, shape (m,) or None
+        Centred; None without a potential.
+    row : dict
+        Columns of the trace.
+    """
+
+    offset: Array
+    gaps: Array
+    values: Array | None
+    row: dict[str, Any]
+
+    @property
+    def finite(self) -> bool:
+        """Whether every number is one."""
+        return bool(np.isfinite(self.offset).all())
+
+
+class Judge:
+    """Looks at checkpoints of one run.
+
+    Parameters
+    ----------
+    problem : QuadraticOverHull
+    moving : bool
+        Keys are the current tokens: the gap that counts is against their hull.
+    inside : bool
+        False for models that leave the hull by design: no gap, no feasibility.
+    """
+
+    def __init__(
+        self, problem: QuadraticOverHull, *, moving: bool = False, inside: bool = True
+    ) -> None:
+        self.problem, self.moving, self.inside = problem, moving, inside
+        self.lower = -np.inf  # the best certified bound so far, centred
+        self.spent = 0
+        self.sample: NDArray[np.int64] | None = None
+
+    def every(self, m: int, looks: int) -> int:
+        """Return how many checkpoints apart looks must be to stay in the budget of a run."""
+        cost = m * self.problem.n * self.problem.d
+        stride = 1
+        while cost * looks / stride > BUDGET and looks / stride > 16:
+            stride *= 2
+        queries = int(BUDGET / max(self.problem.n * self.problem.d * looks / stride, 1))
+        if queries < m:
+            rng = np.random.default_rng(0)
+            self.sample = np.sort(rng.choice(m, max(queries, 1), replace=False))
+        return stride
+
+    def look(self, points: Array, weights: Combinations | None, *, last: bool = False) -> Look:
+        """Judge points (m, d) and, where they are known, their weights.
+
+        With `last`, weights are found (non-negative least squares) for at most 32 queries if the
+        solver gave none. O(mnd).
+        """
+        problem = self.problem
+        points = np.asarray(points, dtype=np.float64)
+        everyone = points - problem.mean
+        if self.sample is not None:
+            points = points[self.sample]
+            weights = None if weights is None else _picked(weights, self.sample)
+        offset, feasibility, support = points - problem.mean, None, None
+        if not np.isfinite(offset).all():
+            return Look(offset, np.full(len(offset), np.nan), None, {})
+        if weights is None and last and self.inside and len(points) <= FOUND:
+            weights = self.found(offset)
+        if weights is not None and np.isfinite(weights.data).all():
+            feasibility = self.violation(offset, weights)
+            weights = weights.repaired()
+            support = int(np.diff(_positive(weights).indptr).max())
+            offset = weights.averages(problem.centred[weights.keys])
+        elif weights is not None:
+            return Look(np.full_like(offset, np.nan), np.full(len(offset), np.nan), None, {})
+        gaps = self._gaps(offset, weights) if self.inside else np.full(len(offset), np.nan)
+        values = problem.centred_value(offset) if problem.kind.has_potential else None
+        row: dict[str, Any] = {"support": support, "feasibility": feasibility}
+        if self.inside:
+            row |= {"gap": float(gaps.max()), "gap_median": float(np.median(gaps))}
+        if values is not None:
+            row |= {
+                "value_centred": float(values.max()),
+                "value": float(values.max()) + problem.value_at_mean,
+                "value_median": float(np.median(values)) + problem.value_at_mean,
+            }
+        if problem.kind is Kind.CONVEX and self.inside and values is not None:
+            self.lower = max(self.lower, float((values - gaps).max()))
+            row |= {"lower_centred": self.lower, "lower": self.lower + problem.value_at_mean}
+        if len(everyone) > 1:
+            row["spread"] = diameter(everyone)
+        if self.moving:
+            row["gap_current"] = float(self._current_gaps(everyone).max())
+        self.spent += len(offset) * problem.n * problem.d
+        return Look(offset, gaps, values, row)
+
+    def _gaps(self, offset: Array, weights: Combinations | None) -> Array:
+        """Return each query's gap against the hull, shape (m,)."""
+        problem, field = self.problem, self.problem.centred_field(offset)
+        gaps = np.empty(len(offset))
+        rows = max(1, BLOCK // problem.n)
+        for first in range(0, len(offset), rows):
+            block = slice(first, first + rows)
+            scores = field[block] @ problem.centred.T
+            least = scores.min(axis=1)
+            if weights is None:
+                gaps[block] = (field[block] * offset[block]).sum(axis=1) - least
+                continue
+            for q in range(first, min(first + rows, len(offset))):
+                one = weights.one(q)
+                slack = scores[q - first, one.keys] - least[q - first]
+                gaps[q] = (one.data * slack).sum()
+        return gaps
+
+    def _current_gaps(self, cloud: Array) -> Array:
+        """Return each token's gap against the hull of the tokens, shape (m,)."""
+        centred = cloud - cloud.mean(axis=0)
+        field = self.problem.centred_field(cloud)
+        gaps = np.empty(len(cloud))
+        rows = max(1, BLOCK // len(cloud))
+        for first in range(0, len(cloud), rows):
+            block = slice(first, first + rows)
+            scores = field[block] @ centred.T
+            own = (field[block] * centred[block]).sum(axis=1)
+            gaps[block] = own - scores.min(axis=1)
+        return np.maximum(gaps, 0.0)
+
+    def violation(self, offset: Array, weights: Combinations) -> float:
+        """Return how far weights, as returned, are from convex weights of the points.
+
+        The largest of −min w, |Σw − 1| and ‖x − V'w‖/radius; what the coordinates of x lose by
+        being stored far from 0 is no fault of the solver.
+        """
+        problem = self.problem
+        away = np.linalg.norm(offset - weights.averages(problem.centred[weights.keys]), axis=1)
+        stored = 8 * EPSILON * (float(np.linalg.norm(problem.mean)) + problem.radius)
+        apart = np.maximum(away - stored, 0.0).max() / (problem.radius or 1.0)
+        negative = max(0.0, float(-weights.data.min(initial=0.0)))
+        return float(max(negative, np.abs(weights.sums() - 1).max(), apart))
+
+    def found(self, offset: Array) -> Combinations:
+        """Find weights of points (m, d) by non-negative least squares on [V'; radius·1'] w."""
+        from scipy.optimize import nnls
+
+        problem = self.problem
+        radius = problem.radius or 1.0
+        A = np.vstack([problem.centred.T, np.full(problem.n, radius)])
+        return Combinations.from_dense(
+            np.vstack([nnls(A, np.append(x, radius), maxiter=30 * problem.n)[0] for x in offset])
+        )
+
+
+def _picked(weights: Combinations, sample: NDArray[np.int64]) -> Combinations:
+    return Combinations.joined([weights.one(int(q)) for q in sample])
+
+
+def _positive(weights: Combinations) -> Combinations:
+    keep = weights.data > 0
+    counts = np.bincount(weights.query[keep], minlength=weights.m)
+    return Combinations(
+        np.concatenate([[0], np.cumsum(counts)]), weights.keys[keep], weights.data[keep]
+    )
+
+
+def diameter(cloud: Array) -> float:
+    """Return the largest distance between two rows of a cloud (m, d); O(m²d), in blocks.
+
+    Examples
+    --------
+    >>> diameter(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))
+    5.0
+    """
+    rows = max(1, BLOCK // cloud.size)
+    return max(
+        float(np.linalg.norm(cloud[i : i + rows, None] - cloud[None], axis=2).max())
+        for i in range(0, len(cloud), rows)
+    )

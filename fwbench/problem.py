@@ -1,0 +1,273 @@
+r"""The problem: minimise :math:`f(x) = ½⟨x, Qx⟩ + ⟨c, x⟩` over the convex hull of given points.
+
+Without symmetry of Q there is no f, only the field :math:`F(x) = Qx + c`: a variational
+inequality. Everything is frozen and complete once built; what is costly is found at first use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fwbench.errors import InvalidProblem
+from fwbench.geometry.combinations import Combinations
+from fwbench.geometry.compensated import matvec, two_product, two_sum
+from fwbench.geometry.forms import Form, Kind, kind_of
+from fwbench.geometry.inputs import checked_atoms, checked_form, checked_linear, rationals
+
+Array = NDArray[np.float64]
+
+TIE = {np.dtype(np.float64): 2.0**-46, np.dtype(np.float32): 2.0**-17}
+RANK = 1e-12  # singular values of the centred atoms below this part of the largest are rounding
+KIND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
+
+
+def _exact(doubles: Array) -> NDArray[Any]:
+    """Return doubles as the Fractions that they are."""
+    return np.asarray(np.vectorize(Fraction, otypes=[object])(doubles))
+
+
+@dataclass(frozen=True)
+class ProblemEntry:
+    """What a problem file says of itself; the last line of the file.
+
+    Attributes
+    ----------
+    name : str
+        The file's name.
+    make : callable
+        Builds the problem from its parameters; their names, declared types and defaults are the
+        parameters of an instance.
+    label : str
+        The difficulty that the family isolates, in a few words.
+    grid : tuple of mappings
+        Parameters of the instances that a run of the bare name makes.
+    """
+
+    name: str
+    make: Callable[..., QuadraticOverHull]
+    label: str
+    grid: tuple[Mapping[str, Any], ...] = ({},)
+
+
+class QuadraticOverHull:
+    """A quadratic over the convex hull of the rows of `atoms`; always a minimisation.
+
+    Parameters
+    ----------
+    atoms : array_like, shape (n, d)
+        One atom a row; held as a read-only view. Texts such as "1/7" are exact rationals.
+    Q : float, array_like of shape (d,) or (d, d), Factored, or LowRank
+        Scalar, diagonal, dense, F'DF, or a field (not symmetric, or LR'). Default 1.
+    c : array_like, shape (d,), optional
+        Linear term; zeros by default.
+    kind : str, optional
+        What the caller knows of Q, for all of space or along differences of atoms; checked.
+    start : Combinations or sequence of keys, optional
+        Where queries start; by default one query at the atom that leads at the mean.
+
+    Raises
+    ------
+    InvalidProblem
+        Names the array, the rule, what came and the likely slip.
+
+    Examples
+    --------
+    >>> triangle = QuadraticOverHull([[1, 0], [0, 1], [2, 2]])
+    >>> triangle.kind.value, triangle.n, triangle.d
+    ('convex', 3, 2)
+    >>> float(triangle.value(np.array([0.5, 0.5])))
+    0.25
+    """
+
+    def __init__(
+        self,
+        atoms: ArrayLike,
+        Q: ArrayLike | Form = 1.0,
+        c: ArrayLike | None = None,
+        *,
+        kind: str | None = None,
+        start: Combinations | ArrayLike | None = None,
+    ) -> None:
+        self._exact_atoms, self._exact_c = rationals(atoms), rationals([] if c is None else c)
+        self.atoms = checked_atoms(atoms)
+        self.dtype = self.atoms.dtype
+        self.n, self.d = self.atoms.shape
+        self.form = checked_form(Q, self.atoms.shape)
+        self.c = checked_linear(c, self.atoms.shape)
+        if kind is not None:
+            self.kind = self._checked_kind(kind)
+        if start is not None:
+            self.start = self._checked_start(start)
+
+    # -- what Q is ---------------------------------------------------------------------------
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What Q is, certified: eigenvalues within 1e-12 (float32: 1e-5) of its norm count as 0."""
+        return self.form.kind(KIND[self.dtype])
+
+    def _checked_kind(self, declared: str) -> Kind:
+        try:
+            kind = Kind(declared)
+        except ValueError:
+            raise InvalidProblem(
+                f"kind must be one of {', '.join(Kind)}; got {declared!r}"
+            ) from None
+        if kind in (certified := self.form.kind(KIND[self.dtype]), Kind.GENERAL):
+            return kind
+        # Q may be what was declared along differences of atoms alone.
+        _, lengths, basis = np.linalg.svd(self.centred, full_matrices=False)
+        basis = basis[lengths > RANK * lengths[0]]
+        if not len(basis):
+            return kind  # one point has no differences
+        restricted = basis @ self.form.apply(basis).T
+        eigenvalues = np.linalg.eigvalsh((restricted + restricted.T) / 2)
+        found = kind_of(eigenvalues, KIND[self.dtype], float(np.abs(restricted).max(initial=0.0)))
+        if not certified.has_potential:
+            found = Kind.MONOTONE if found is Kind.CONVEX else Kind.GENERAL
+        if found is not kind and not (kind is Kind.CONCAVE and (eigenvalues <= 0).all()):
+            raise InvalidProblem(
+                f"kind was declared {kind.value}, but Q is {certified.value} (along differences "
+                f"of atoms: eigenvalues from {eigenvalues[0]:.3g} to {eigenvalues[-1]:.3g})"
+            )
+        return kind
+
+    # -- the function ------------------------------------------------------------------------
+
+    @cached_property
+    def mean(self) -> Array:
+        """The atoms' mean μ, shape (d,): the origin of all centred coordinates."""
+        # the mean of the differences to one atom keeps the digits of a cloud far from 0
+        first = self.atoms[0].astype(np.float64)
+        return np.asarray(first + (self.atoms - first).mean(axis=0))
+
+    @cached_property
+    def centred(self) -> Array:
+        """The atoms minus their mean, shape (n, d), float64."""
+        return self.atoms - self.mean
+
+    @cached_property
+    def centred_c(self) -> Array:
+        """The field at the mean, c + Qμ, by compensated sums; shape (d,)."""
+        high, low = self.mean, np.zeros(self.d)
+        for link in self.form.chain():
+            if link.ndim == 2:
+                high, low = matvec(link, high, low)
+            else:
+                product, rounding = two_product(high, np.broadcast_to(link, high.shape))
+                high, low = two_sum(product, rounding + link * low)
+        total, rounding = two_sum(self.c, high)
+        return total + (rounding + low)
+
+    @cached_property
+    def scale(self) -> float:
+        """What every tolerance is relative to: the sizes of both terms over the hull, summed."""
+        quadratic = self.form.scale(self.centred)
+        return quadratic + float(np.abs(self.centred @ self.centred_c).max())
+
+    @cached_property
+    def radius(self) -> float:
+        """Largest distance of an atom to the mean."""
+        return float(np.linalg.norm(self.centred, axis=1).max())
+
+    @cached_property
+    def value_at_mean(self) -> float:
+        """The value f(μ): what `value_centred` leaves out."""
+        return 0.5 * float(self.mean @ (self.c + self.centred_c))
+
+    def centred_field(self, offset: Array) -> Array:
+        """Return F = Qx + c at x = μ + offset, for offsets of shape (..., d)."""
+        return self.form.apply(offset) + self.centred_c
+
+    def centred_value(self, offset: Array) -> Array:
+        """Return f(μ + offset) - f(μ) for offsets of shape (..., d)."""
+        half = 0.5 * self.form.apply(offset) + self.centred_c
+        return np.asarray((half * offset).sum(axis=-1))
+
+    def value(self, x: ArrayLike) -> Array:
+        """Return f at each row of x, shape (..., d)."""
+        return np.asarray(self.centred_value(np.asarray(x) - self.mean) + self.value_at_mean)
+
+    # -- the feasible set --------------------------------------------------------------------
+
+    def rows(self, keys: ArrayLike) -> NDArray[Any]:
+        """Return the coordinates of the atoms with these keys, shape (len(keys), d)."""
+        return np.asarray(self.atoms[np.asarray(keys, dtype=np.int64)])
+
+    def oracle(self, direction: ArrayLike) -> int:
+        """Return the key of an atom with the least ⟨direction, v⟩, the lowest in a tie."""
+        scores = self.centred @ np.asarray(direction, dtype=np.float64)
+        tie = TIE[self.dtype] * float(np.abs(scores).max())
+        return int(np.argmax(scores <= scores.min() + tie))
+
+    @cached_property
+    def tie(self) -> float:
+        """Scores within this of the least count as equal."""
+        return TIE[self.dtype] * self.scale
+
+    @cached_property
+    def start(self) -> Combinations:
+        """Where queries start: by default one, at the atom that leads at the mean."""
+        scores = self.centred @ self.centred_c
+        return Combinations.vertices([int(np.argmax(scores <= scores.min() + self.tie))])
+
+    @cached_property
+    def every_atom(self) -> Combinations:
+        """One query at each atom: a cloud of tokens."""
+        return Combinations.vertices(np.arange(self.n))
+
+    def _checked_start(self, start: Combinations | ArrayLike) -> Combinations:
+        combinations = start if isinstance(start, Combinations) else None
+        if combinations is None:
+            keys = np.atleast_1d(np.asarray(start))
+            if keys.dtype.kind not in "iu" or keys.ndim != 1:
+                raise InvalidProblem(
+                    f"start must be keys of atoms or Combinations; got {keys.dtype} {keys.shape}"
+                )
+            combinations = Combinations.vertices(keys)
+        keys = combinations.keys
+        if combinations.m == 0 or (keys.size and not 0 <= keys.min() <= keys.max() < self.n):
+            raise InvalidProblem(f"start must name atoms by keys 0 to {self.n - 1}; got {keys}")
+        sums = combinations.sums()
+        if (combinations.data < 0).any() or not np.allclose(sums, 1, rtol=0, atol=1e-12):
+            raise InvalidProblem("start must be convex combinations: weights >= 0 that sum to 1")
+        return combinations
+
+    # -- exactly -----------------------------------------------------------------------------
+
+    @cached_property
+    def exact_atoms(self) -> NDArray[Any]:
+        """The atoms as Fractions, shape (n, d): the texts given, else each double as it is."""
+        if self._exact_atoms is not None:
+            return self._exact_atoms
+        return _exact(self.atoms.astype(np.float64))
+
+    @cached_property
+    def exact_chain(self) -> tuple[NDArray[Any], ...]:
+        """The chain of Q as Fractions."""
+        return tuple(_exact(link) for link in self.form.chain())
+
+    @cached_property
+    def exact_c(self) -> NDArray[Any]:
+        """The linear term as Fractions, shape (d,)."""
+        if self._exact_c is not None:
+            return self._exact_c
+        return _exact(self.c)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of everything that determines the problem: 16 hex digits."""
+        digest = hashlib.sha256(type(self.form).__name__.encode())
+        start = (self.start.indptr, self.start.keys, self.start.data)
+        for array in (self.atoms, *self.form.chain(), self.c, *start):
+            digest.update(f"{array.dtype.str}{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]

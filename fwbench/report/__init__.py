@@ -1,0 +1,1 @@
+"""Findings shown to people: HTML, Markdown, terminal and figures; computes no number."""

@@ -1,0 +1,187 @@
+"""Findings as one HTML file that needs no network."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from fwbench.analysis.findings import Findings, Picture
+from fwbench.report import selection, words
+from fwbench.report.words import Style
+
+TEMPLATES = Path(__file__).parent / "templates"
+SHOWN_FAILURES = 8
+LONG_NAME = 24
+DIGITS = 5  # of a curve: finer than a screen can show
+
+
+def html(findings: Findings) -> str:
+    """Return the report as one HTML document, script and data inside.
+
+    Parameters
+    ----------
+    findings : Findings
+        What analysis found.
+
+    Returns
+    -------
+    str
+        Equal for equal findings; names in it are escaped, whatever they hold.
+    """
+    styles = words.styles(selection.solvers(findings))
+    instances = selection.instances(findings)
+    curves = selection.curves(findings)
+    drawn = {curve.instance for curve in curves}
+    curve_instances = [
+        (name, row["instance_label"]) for name, row in instances.items() if name in drawn
+    ]
+    winners = selection.all_winners(findings)
+    runs = selection.runs(findings)
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["breakable"] = breakable
+    draws = bool(curves or findings.pictures)
+    return environment.get_template("report.html.j2").render(
+        title=selection.title(findings.manifest),
+        manifest={"command": findings.manifest.get("command")},
+        facts=selection.facts(findings.manifest),
+        sections=_sections(findings),
+        styles=styles,
+        failed=selection.FAILED,
+        measures=words.MEASURES,
+        axes=words.AXES,
+        winners=winners,
+        wins=selection.wins(findings),
+        targets=sorted({row["target"] for row in winners}, reverse=True),
+        statuses=selection.statuses(findings),
+        failures=selection.failures(findings),
+        shown_failures=SHOWN_FAILURES,
+        skipped=selection.skipped(findings),
+        curve_instances=curve_instances,
+        curve_rows=selection.CURVE_ROWS,
+        rates=selection.rates(findings),
+        agreements=selection.agreements(findings),
+        rests=selection.rests(findings),
+        pictures=[picture.label for picture in findings.pictures],
+        runs=runs,
+        repeated=any(row["repetition"] for row in runs),
+        data=embedded(
+            _data(curves, findings.pictures, styles, [name for name, _ in curve_instances])
+        ),
+        draws=draws,
+        plotly=_plotly() if draws else "",
+        css=_file("style.css"),
+        script=_file("report.js"),
+        number=words.number,
+        count=words.count,
+        power=words.power,
+        duration=words.duration,
+        times=words.times,
+        text=words.text,
+        span=words.span,
+        rate_words=words.rate,
+    )
+
+
+def breakable(name: str) -> Markup:
+    """Escape a name and let it break after its commas; a long one before its bracket too."""
+    shown = str(escape(name)).replace(",", ",<wbr>")
+    return Markup(shown.replace("[", "<wbr>[") if len(name) > LONG_NAME else shown)
+
+
+def embedded(data: Any) -> Markup:
+    """Write data as JSON that can stand in a script element: no ``<``, no line separator."""
+    shown = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return Markup(shown.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _sections(findings: Findings) -> list[tuple[str, str]]:
+    named = [
+        ("overview", "Overview"),
+        ("curves", "Convergence"),
+        ("rates", "Rates"),
+        ("points", "Fixed points"),
+        ("pictures", "In the plane"),
+        ("runs", "All runs"),
+        ("reading", "How to read this"),
+    ]
+    return [entry for entry in named if entry[0] != "pictures" or findings.pictures]
+
+
+def _data(
+    curves: list[selection.Curve],
+    pictures: tuple[Picture, ...],
+    styles: dict[str, Style],
+    instances: list[str],
+) -> dict[str, Any]:
+    places = {label: i for i, label in enumerate(styles)}
+    return {
+        "solvers": [
+            {
+                "label": label,
+                "colour": look.colour,
+                "dash": look.css_dash,
+                "symbol": look.symbol,
+            }
+            for label, look in styles.items()
+        ],
+        "measures": words.MEASURES,
+        "axes": words.AXES,
+        "curves": [
+            {
+                "instance": instances.index(curve.instance),
+                "solver": places[curve.solver],
+                "once": curve.once,
+                **{name: [_short(v) for v in values] for name, values in curve.columns.items()},
+            }
+            for curve in curves
+        ],
+        "pictures": [_picture(picture, places) for picture in pictures],
+    }
+
+
+def _short(value: float | None) -> float | int | None:
+    if value is None or not math.isfinite(value):
+        return None
+    return int(value) if value.is_integer() else float(f"{value:.{DIGITS}g}")
+
+
+def _picture(picture: Picture, places: dict[str, int]) -> dict[str, Any]:
+    leaders = selection.leaders(picture)
+    index = {key: i for i, key in enumerate(leaders)}
+    return {
+        "atoms": picture.atoms.tolist(),
+        "hull": picture.hull.tolist(),
+        "cell_x": picture.cell_x.tolist(),
+        "cell_y": picture.cell_y.tolist(),
+        "cells": [[index.get(key) for key in row] for row in picture.cells.tolist()],
+        "leaders": leaders,
+        "colours": words.cell_colours(len(leaders)),
+        "starts": picture.starts.tolist(),
+        "paths": [
+            {"solver": places[label], "lines": [_line(line) for line in points.swapaxes(0, 1)]}
+            for label, points in picture.paths
+        ],
+    }
+
+
+def _line(points: Any) -> list[list[float] | None]:
+    return [p if all(map(math.isfinite, p)) else None for p in points.tolist()]
+
+
+def _file(name: str) -> Markup:
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+
+
+def _plotly() -> Markup:
+    from plotly.offline import get_plotlyjs
+
+    return Markup(get_plotlyjs())

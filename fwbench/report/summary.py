@@ -1,0 +1,197 @@
+"""Findings as a short Markdown file."""
+
+import html
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from fwbench.analysis.findings import Findings
+from fwbench.report import selection, words
+from fwbench.report.words import count, duration, number, power, text
+
+
+def summary(findings: Findings, figures: bool = False) -> str:
+    """Return the findings in short, as GitHub-flavoured Markdown.
+
+    Parameters
+    ----------
+    findings : Findings
+        What analysis found.
+    figures : bool
+        Whether ``figures/overview.png`` stands beside the file and is to be shown.
+
+    Returns
+    -------
+    str
+        Names in it are code spans or escaped text: nothing that a name holds is markup.
+    """
+    blocks = [
+        f"# {prose(selection.title(findings.manifest))}",
+        f"Made by {code(findings.manifest.get('command') or 'an unknown command')}.",
+        " · ".join(f"{name} {prose(value)}" for name, value in selection.facts(findings.manifest)),
+    ]
+    if figures and (len(findings.trace) or findings.pictures):
+        blocks.append("![Convergence on a few instances](figures/overview.png)")
+    blocks += ["## Who won where", *_winners(findings), "## What failed", *_failures(findings)]
+    blocks += ["## Rates", *_rates(findings), "## Fixed points", *_fixed_points(findings)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _winners(findings: Findings) -> list[str]:
+    rows = selection.winners(findings)
+    if not rows:
+        return ["No run came to any target."]
+    first = ", ".join(f"{_name(label)} {n}" for label, n in selection.wins(findings))
+    return [
+        f"First at the tightest target that anybody reached: {first}.",
+        table(
+            ["instance", "kind", "target", "won by", "in", "oracle calls", "ahead", "reached by"],
+            [
+                [
+                    code(row["instance_label"]),
+                    prose(row["kind"]),
+                    f"{words.MEASURES[row['measure']]} ≤ {power(row['target'])}",
+                    _name(row["solver_label"]),
+                    duration(row["seconds"]),
+                    count(row["lmo"]),
+                    _ahead(row),
+                    f"{row['reached']} of {row['of']}",
+                ]
+                for row in rows
+            ],
+        ),
+    ]
+
+
+def _name(label: str | None) -> str:
+    return "*nobody*" if label is None else code(label)
+
+
+def _ahead(row: selection.Row) -> str:
+    if row["solver_label"] is None:
+        return words.NONE
+    if row["ratio"] is None:
+        return "alone"
+    return f"{words.times(row['ratio'])} before {code(row['runner_up'])}"
+
+
+def _failures(findings: Findings) -> list[str]:
+    tally = ", ".join(f"{n} {prose(status)}" for status, n in selection.statuses(findings))
+    rows = selection.failures(findings)
+    shown = table(
+        ["status", "solver", "instance", "reason"],
+        [
+            [
+                prose(row["status"]),
+                code(row["solver_label"]),
+                code(row["instance_label"]),
+                prose(row["reason"]),
+            ]
+            for row in rows
+        ],
+    )
+    skipped = "\n".join(f"- {n} × {prose(why)}" for why, n in selection.skipped(findings))
+    return [
+        f"{len(findings.runs)} runs: {tally}." if tally else "There was no run.",
+        shown if rows else "No run failed." if tally else "",
+        "Skipped, by reason:" if skipped else "",
+        skipped,
+    ]
+
+
+def _rates(findings: Findings) -> list[str]:
+    groups = selection.grouped(selection.rates(findings), "solver_label", "rate_class")
+    if not groups:
+        return ["No trace was long enough for a rate."]
+    return [
+        table(
+            ["solver", "class", "runs", "rate, least … largest", "read off"],
+            [
+                [
+                    code(label),
+                    prose(kind),
+                    count(len(rows)),
+                    words.span(selection.span(rows, "rate")),
+                    prose(", ".join(sorted({text(row["rate_signal"]) for row in rows}))),
+                ]
+                for (label, kind), rows in sorted(groups, key=lambda g: str(g[0]))
+            ],
+        ),
+        "Windows and intervals of each stand in report.html.",
+    ]
+
+
+def _fixed_points(findings: Findings) -> list[str]:
+    rests = [{**row, "solver": row["run"]["solver_label"]} for row in selection.rests(findings)]
+    if not rests:
+        return ["No run has a fixed point to show."]
+    compared = selection.agreements(findings)
+    apart = [group for group in compared if group.apart]
+    lines = [
+        f"- {code(group.label)}: {code(row['solver_a'])} and {code(row['solver_b'])} rest at one "
+        f"point from {row['same']} of {row['starts']} starts, else up to "
+        f"{number(row['distance'])} of the radius apart"
+        for group in apart
+        for row in group.apart
+    ]
+    lines.append(f"- on {len(compared) - len(apart)} of {len(compared)} instances no pair differs")
+    return [
+        "\n".join(lines) if compared else "",
+        table(
+            ["solver", "rests at"],
+            [
+                [code(label), "; ".join(_resting(rows))]
+                for (label,), rows in sorted(selection.grouped(rests, "solver"))
+            ],
+        ),
+    ]
+
+
+def _resting(rests: list[selection.Row]) -> list[str]:
+    said = []
+    for (kind,), rows in selection.grouped(rests, "class"):
+        queries = sum(row["queries"] for row in rows)
+        certified = sum(row["queries"] for row in rows if row["certified"])
+        said.append(f"{prose(kind)} {count(queries)} × ({count(certified)} certified)")
+    return said
+
+
+def code(name: Any) -> str:
+    r"""Write a name as a code span that may stand in a table.
+
+    Examples
+    --------
+    >>> print(code("a|b"), code("tick ` <b>"))
+    `a\|b` `` tick ` <b> ``
+    """
+    shown = " ".join(str(name).split()).replace("|", r"\|") or " "
+    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {shown} {fence}" if longest else f"{fence}{shown}{fence}"
+
+
+def prose(value: Any) -> str:
+    r"""Write text so that nothing in it is Markdown or HTML.
+
+    Examples
+    --------
+    >>> print(prose("<b> | a*b_c [x](y)"))
+    &lt;b&gt; \| a\*b\_c \[x\](y)
+    """
+    shown = html.escape(" ".join(text(value).split()), quote=False)
+    return re.sub(r"([\\`*_\[\]|~#$])", r"\\\1", shown)
+
+
+def table(head: list[str], rows: Iterable[list[str]]) -> str:
+    """Write a Markdown table.
+
+    Examples
+    --------
+    >>> print(table(["a", "b"], [["1", "2"]]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    lines = [head, *rows]
+    shown = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([shown[0], "|" + "---|" * len(head), *shown[1:]])

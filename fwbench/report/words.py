@@ -1,0 +1,198 @@
+"""How a number, a duration and a solver look, the same in every output."""
+
+import colorsys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+NONE = "–"
+
+# Okabe and Ito's colours, told apart by the colour-blind, without the yellow that fades on white.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
+DASHES = ((), (7, 3), (2, 3), (9, 3, 2, 3), (14, 4), (9, 3, 2, 3, 2, 3))
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
+
+MEASURES = {
+    "suboptimality": "suboptimality",
+    "gap": "gap",
+    "gap_current": "gap to the current keys",
+}
+AXES = {"seconds": "seconds in the solver", "lmo": "oracle calls", "k": "steps k"}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one solver is drawn: the n-th label has the n-th colour, dash and symbol.
+
+    Their numbers (7, 6, 5) have no common factor, so 210 solvers all look different.
+    """
+
+    colour: str
+    dash: tuple[int, ...]
+    symbol: str
+
+    @property
+    def css_dash(self) -> str:
+        """The dash as SVG and plotly read it, ``"7px,3px"`` or ``"solid"``."""
+        return ",".join(f"{px}px" for px in self.dash) or "solid"
+
+
+def styles(labels: Iterable[str]) -> dict[str, Style]:
+    """Give each solver label its look; depends on the set of labels alone.
+
+    Examples
+    --------
+    >>> styles(["b", "a", "b"])["b"]
+    Style(colour='#d55e00', dash=(7, 3), symbol='square')
+    """
+    return {
+        label: Style(COLOURS[i % 7], DASHES[i % 6], SYMBOLS[i % 5])
+        for i, label in enumerate(sorted(set(labels)))
+    }
+
+
+def cell_colours(count: int) -> list[str]:
+    """Pale colours for cells, neighbours in the list unlike in hue and in lightness.
+
+    Examples
+    --------
+    >>> cell_colours(2)
+    ['#d9e3ed', '#f8f1f3']
+    """
+    return [
+        "#"
+        + "".join(
+            f"{round(255 * part):02x}"
+            for part in colorsys.hls_to_rgb((0.58 + i * 0.381966) % 1, (0.89, 0.96)[i % 2], 0.35)
+        )
+        for i in range(count)
+    ]
+
+
+def missing(value: Any) -> bool:
+    """Say whether a cell of a table is null."""
+    return value is None or value is pd.NA or value is pd.NaT or value != value
+
+
+def number(value: Any) -> str:
+    """Format a number so that a small one keeps its digits.
+
+    Examples
+    --------
+    >>> [number(v) for v in (1.23456e-9, 0.0, 42, 3.14159, 1e6, None)]
+    ['1.2e-09', '0', '42', '3.14', '1.0e+06', '–']
+    """
+    if missing(value):
+        return NONE
+    value = float(value)
+    if value.is_integer() and abs(value) < 1e6:
+        return str(int(value))
+    return f"{value:.3g}" if 1e-3 <= abs(value) < 1e3 else f"{value:.1e}"
+
+
+def count(value: Any) -> str:
+    """Format a whole number with thin spaces, ``12 345``.
+
+    Examples
+    --------
+    >>> count(12345), count(float("nan"))
+    ('12\u202f345', '–')
+    """
+    return NONE if missing(value) else f"{int(value):,}".replace(",", "\u202f")
+
+
+def power(value: Any) -> str:
+    """Format a target or a mark on a log axis, ``1e-06``.
+
+    Examples
+    --------
+    >>> power(1e-6), power(1.0), power(None)
+    ('1e-06', '1', '–')
+    """
+    if missing(value):
+        return NONE
+    return "1" if value == 1 else f"{float(value):.0e}"
+
+
+def duration(seconds: Any) -> str:
+    """Format seconds in the unit that a person would choose.
+
+    Examples
+    --------
+    >>> [duration(s) for s in (0.0, 4.2e-8, 1.23e-5, 0.0456, 2, 200, None)]
+    ['0 s', '42 ns', '12.3 µs', '45.6 ms', '2 s', '3.33 min', '–']
+    """
+    if missing(seconds):
+        return NONE
+    for size, unit in ((60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if abs(seconds) >= size * (2 if unit == "min" else 0.9995):
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns" if seconds else "0 s"
+
+
+def times(ratio: Any) -> str:
+    """Format a ratio, ``3.1×``.
+
+    Examples
+    --------
+    >>> [times(r) for r in (1.04, 3.14, 27.4, 1234.5, None)]
+    ['1.04×', '3.1×', '27×', '1\u202f234×', '–']
+    """
+    if missing(ratio):
+        return NONE
+    if ratio >= 9.95:
+        return f"{count(round(ratio))}×"
+    return f"{ratio:.2f}×" if ratio < 1.095 else f"{ratio:.1f}×"
+
+
+def text(value: Any) -> str:
+    """Format whatever a manifest or a table holds: text, number, list, mapping, null.
+
+    Examples
+    --------
+    >>> text({"blas": "openblas", "load": [0.5, None]}), text(True), text("")
+    ('blas openblas, load 0.5 –', 'yes', '–')
+    """
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {text(entry)}" for key, entry in value.items()) or NONE
+    if isinstance(value, list | tuple):
+        return " ".join(text(entry) for entry in value) or NONE
+    if missing(value):
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return number(value)
+    return str(value) or NONE
+
+
+def span(ends: tuple[Any, Any]) -> str:
+    """Format the least and the largest of several numbers; one number where they are equal.
+
+    Examples
+    --------
+    >>> span((3, 3)), span((1e-9, 0.5)), span((None, None))
+    ('3', '1.0e-09 … 0.5', '–')
+    """
+    low, high = (number(end) for end in ends)
+    return low if low == high else f"{low} … {high}"
+
+
+def rate(run: dict[str, Any]) -> str:
+    """Say a run's rate in the unit of its class.
+
+    Examples
+    --------
+    >>> rate({"rate_class": "linear", "rate": 0.93})
+    'factor 0.93 a step'
+    """
+    if missing(run["rate"]):
+        return NONE
+    value = number(run["rate"])
+    return {
+        "sublinear": f"exponent {value}",
+        "linear": f"factor {value} a step",
+        "finite": f"in {value} steps",
+    }.get(run["rate_class"], value)

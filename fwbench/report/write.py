@@ -1,0 +1,64 @@
+"""Write the report into a run folder; each file is whole or not there."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from fwbench.analysis.findings import Findings
+from fwbench.errors import InvalidParameter, nearest
+
+FORMATS = frozenset({"html", "md", "figures"})
+
+
+def write(findings: Findings, folder: Path, formats: frozenset[str] = FORMATS) -> list[Path]:
+    """Write ``report.html``, ``summary.md`` and ``figures/`` of the formats asked for.
+
+    Parameters
+    ----------
+    findings : Findings
+        What analysis found; equal findings give equal bytes.
+    folder : Path
+        The run folder; made where it is missing. Files that stand there are replaced.
+    formats : frozenset of str
+        Any of "html", "md", "figures".
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    InvalidParameter
+        A format that does not exist.
+    """
+    for name in sorted(formats - FORMATS):
+        raise InvalidParameter(f"no report format {name!r}; {nearest(name, FORMATS)}")
+    return [_replace(folder / name, content) for name, content in _contents(findings, formats)]
+
+
+def _contents(findings: Findings, formats: frozenset[str]) -> Iterator[tuple[str, bytes]]:
+    if "html" in formats:
+        from fwbench.report.html import html
+
+        yield "report.html", html(findings).encode()
+    if "md" in formats:
+        from fwbench.report.summary import summary
+
+        yield "summary.md", summary(findings, figures="figures" in formats).encode()
+    if "figures" in formats:
+        from fwbench.report.figures import figures
+
+        for name, content in figures(findings).items():
+            yield f"figures/{name}", content
+
+
+def _replace(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,139 @@
+"""Where a run came to rest: the facts, measured at its end; `analysis` gives them their names."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwbench.geometry.combinations import Combinations
+from fwbench.judge import BLOCK
+from fwbench.problem import QuadraticOverHull
+
+Array = NDArray[np.float64]
+
+NEAR = 1e-6  # of the scale: atoms this close to the least score span the face; of the radius
+STILL = 1e-4  # of the radius: a query that moves less is quiet
+PERIODS = 64  # the longest cycle that is looked for
+RANK = 1e-9  # singular values below this part of the largest are rounding
+
+
+def affine_rank(points: Array) -> int:
+    """Return the dimension of the affine hull of points (p, d).
+
+    Examples
+    --------
+    >>> affine_rank(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))
+    1
+    """
+    edges = points[1:] - points[0]
+    if edges.size == 0:
+        return 0
+    values = np.linalg.svd(edges, compute_uv=False)
+    size = float(np.abs(points).max(initial=0.0))
+    return int((values > RANK * max(float(values[0]), RANK * size)).sum())
+
+
+def facts(
+    problem: QuadraticOverHull,
+    offset: Array,
+    gaps: Array,
+    recent: list[Array],
+    weights: Combinations | None,
+    period: list[int | None],
+) -> dict[str, list[Any]]:
+    """Return what is needed to say where each query rests, a list a fact.
+
+    Parameters
+    ----------
+    offset : ndarray, shape (m, d)
+        The last points, from the mean.
+    gaps : ndarray, shape (m,)
+    recent : list of ndarray, shape (m, d)
+        The checkpoints of the last tenth of the steps.
+    weights : Combinations or None
+        Of the last points.
+    period : list of int or None
+        Of the cycle each query is in.
+
+    Returns
+    -------
+    dict of lists, each of length m
+        gap_relative, drift (largest distance between recent points, of the radius), nearest
+        (key), distance (to it, of the radius), leads (it has the least score at x), leads_itself
+        (and at itself), face (affine rank of the atoms that share the least score), hull (that of
+        all atoms), support (the 8 heaviest keys), used (how many
+        keys have weight above 10⁻⁶), period, value.
+    """
+    radius, scale = problem.radius or 1.0, problem.scale or 1.0
+    hull = affine_rank(problem.centred)
+    field = problem.centred_field(offset)
+    out: dict[str, list[Any]] = {
+        name: []
+        for name in ("gap_relative", "drift", "nearest", "distance", "leads", "leads_itself",
+                     "face", "hull", "support", "used", "period", "value")
+    }  # fmt: skip
+    values = (
+        problem.centred_value(offset) + problem.value_at_mean
+        if problem.kind.has_potential
+        else None
+    )
+    path = np.stack(recent) if recent else offset[None]
+    for q in range(len(offset)):
+        away = np.linalg.norm(problem.centred - offset[q], axis=1)
+        nearest = int(away.argmin())
+        scores = problem.centred @ field[q]
+        itself = problem.centred @ problem.centred_field(problem.centred[nearest])
+        face = np.flatnonzero(scores <= scores.min() + NEAR * problem.scale)
+        steps = path[:, q]
+        out["gap_relative"].append(float(gaps[q] / scale))
+        apart = [np.linalg.norm(steps - row, axis=1).max() for row in steps]
+        out["drift"].append(float(max(apart) / radius))
+        out["nearest"].append(nearest)
+        out["distance"].append(float(away[nearest] / radius))
+        out["leads"].append(bool(scores[nearest] <= scores.min() + NEAR * problem.scale))
+        out["leads_itself"].append(bool(itself[nearest] <= itself.min() + problem.tie))
+        out["face"].append(hull if len(face) == problem.n else affine_rank(problem.centred[face]))
+        out["hull"].append(hull)
+        support = _support(weights, q)
+        out["support"].append(None if support is None else support[:8])
+        out["used"].append(None if support is None else len(support))
+        out["period"].append(period[q])
+        out["value"].append(None if values is None else float(values[q]))
+    return out
+
+
+def _support(weights: Combinations | None, query: int) -> list[int] | None:
+    if weights is None:
+        return None
+    one = weights.one(query)
+    heavy = one.keys[np.argsort(-one.data, kind="stable")]
+    return [int(key) for key in heavy[: int((one.data > NEAR).sum())]]
+
+
+def cycles(solver: Any, model: Any, state: Any, radius: float) -> list[int | None]:
+    """Return the period of each query's cycle, or None: steps a copy of the state further.
+
+    A query cycles with period p if it is back where it was (within 10⁻⁶ of the radius) after p
+    steps, and again after 2p, having been further away than it may drift in between. Only asked
+    of methods whose steps do not shrink with the step number.
+    """
+    parts = model if isinstance(model, tuple) else (model,)
+    ahead = copy.deepcopy(state, {id(part): part for part in parts})  # the model is never copied
+    path = [ahead.points()]
+    if path[0].size * 2 * PERIODS > BLOCK:
+        return [None] * len(path[0])
+    while len(path) <= 2 * PERIODS and not ahead.done:
+        solver.advance(model, ahead, 1)
+        path.append(ahead.points())
+    away = np.linalg.norm(np.stack(path) - path[0], axis=2) / (radius or 1.0)
+    return [_period(away[:, q]) for q in range(away.shape[1])]
+
+
+def _period(away: Array) -> int | None:
+    for p in range(2, (len(away) - 1) // 2 + 1):
+        if max(away[p], away[2 * p]) <= NEAR and away[1:p].max() > STILL:
+            return p
+    return None

@@ -1,0 +1,418 @@
+"""The solve loop: one run of one solver on one problem, with a fair clock and a judge.
+
+The clock is read inside no solver; the judge works while it stands still. Whatever a solver
+raises, `SystemExit` included, costs only its own run.
+"""
+
+from __future__ import annotations
+
+import gc
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwbench.errors import MissingExtra
+from fwbench.geometry.combinations import Combinations
+from fwbench.geometry.forms import Kind
+from fwbench.judge import Judge, Look
+from fwbench.problem import QuadraticOverHull
+from fwbench.rest import cycles, facts
+from fwbench.solver import Queries, Sampling, Solver, SolverEntry, each
+from fwbench.trace import Status, Trace, checkpoints
+
+REPEATS_SECONDS = 0.02  # runs.seconds is the median of as many repeats as fit in here
+OWN_SUM_SECONDS = 1.0  # a traced run longer than this is not repeated
+STALLED_LOOKS, STALLED_GAIN = 8, 0.01
+STALLED_STEPS = 1000  # before that, the spikes of an open-loop gap look like a stall
+LOOSE = 1e-9  # the least violation that makes a run infeasible
+FLOAT32 = 1e-5  # the same where atoms are float32
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run may use."""
+
+    tol: float = 1e-8
+    max_steps: int = 10_000
+    max_seconds: float = 10.0
+
+
+@dataclass(eq=False)
+class Run:
+    """What one run gave: columns of its row, its trace, where it came to rest."""
+
+    status: Status
+    reason: str
+    row: dict[str, Any] = field(default_factory=dict)
+    trace: Trace = field(default_factory=Trace)
+    rest: dict[str, list[Any]] | None = None
+    points: NDArray[np.float64] | None = None
+    weights: Combinations | None = None
+    path: NDArray[np.float64] | None = None
+    traceback: str | None = None
+
+
+def misfit(entry: SolverEntry, solver: Any, problem: QuadraticOverHull) -> str | None:
+    """Return why a solver cannot run on a problem, or None."""
+    if problem.kind not in entry.kinds:
+        kinds = ", ".join(sorted(entry.kinds))
+        return f"{entry.name} runs on {kinds} problems; this one is {problem.kind}"
+    refuses: Callable[[QuadraticOverHull], str | None] | None = getattr(solver, "refuses", None)
+    return refuses(problem) if refuses is not None else None
+
+
+def run(
+    problem: QuadraticOverHull,
+    solver: Solver[Any, Any],
+    entry: SolverEntry,
+    budget: Budget,
+) -> Run:
+    """Run a solver on a problem.
+
+    Parameters
+    ----------
+    problem : QuadraticOverHull
+    solver : Solver
+    entry : SolverEntry
+        What its file says of it.
+    budget : Budget
+
+    Returns
+    -------
+    Run
+        With exactly one status and a reason in words; nothing is raised but KeyboardInterrupt.
+    """
+    try:
+        if (reason := misfit(entry, solver, problem)) is not None:
+            return Run(Status.SKIPPED, reason)
+        return _Session(problem, solver, entry, budget).run()
+    except MissingExtra as error:
+        return Run(Status.SKIPPED, str(error))
+    except MemoryError as error:
+        return Run(Status.MEMORY, f"out of memory: {error}", traceback=traceback.format_exc())
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a solver may raise anything, SystemExit and its kin included
+        kind = type(error).__name__
+        return Run(Status.ERROR, f"{kind}: {error}", traceback=traceback.format_exc())
+
+
+class _Session:
+    """One run in the making."""
+
+    def __init__(
+        self,
+        problem: QuadraticOverHull,
+        solver: Solver[Any, Any],
+        entry: SolverEntry,
+        budget: Budget,
+    ) -> None:
+        self.problem, self.entry, self.budget = problem, entry, budget
+        starts = getattr(solver, "start", None)
+        self.start: Combinations = starts(problem) if starts is not None else problem.start
+        if entry.queries is Queries.ANY:
+            self.start = self.start.one(0)
+        lift = entry.queries is Queries.ONE and self.start.m > 1
+        self.solver: Solver[Any, Any] = each(solver) if lift else solver
+        self.moving = bool(getattr(solver, "moving", False))
+        self.autonomous = bool(getattr(getattr(solver, "step", None), "autonomous", False))
+        self.judge = Judge(problem, moving=self.moving, inside="leaves the hull" not in entry.needs)
+        self.trace = Trace()
+        self.clock = 0  # nanoseconds inside advance
+        self.recent: list[tuple[int, NDArray[np.float64]]] = []
+        self.path: list[NDArray[np.float64]] = []
+        self.first: Look | None = None
+
+    def run(self) -> Run:
+        warm(self.problem, self.solver, self.entry, self.start)
+        collector = gc.isenabled()
+        gc.collect()
+        gc.freeze()  # what is alive now need not be walked through before the next run
+        gc.disable()
+        try:
+            return self._run()
+        finally:
+            if collector:
+                gc.enable()
+
+    def _run(self) -> Run:
+        begun = perf_counter_ns()
+        model = self.solver.prepare(self.problem)
+        state = self.solver.init(model, self.start)
+        setup = perf_counter_ns() - begun
+        look = self._look(state, 0)
+        self.first = look
+        stop, state, look = self._walk(model, state, look)
+        status, reason = self._verdict(state, look, stop)
+        row = self._row(state, look) | {"setup_seconds": setup / 1e9}
+        row |= self._seconds(model, state, status)
+        done = Run(status, reason, row, self.trace)
+        if look.finite:
+            self._settle(done, model, state, look)
+        return done
+
+    # -- the walk ----------------------------------------------------------------------------
+
+    def _walk(
+        self, model: Any, state: Any, look: Look
+    ) -> tuple[tuple[Status, str] | None, Any, Look]:
+        """Advance from checkpoint to checkpoint until there is a reason to stop."""
+        stop = self._stop(look, state)
+        sampling = self.entry.sampling
+        if sampling is Sampling.ONCE:
+            if stop is None or stop[0] is Status.CONVERGED:  # its answer is what is asked for
+                self._advance(model, state, 1)
+                look = self._look(state, 1, last=True)
+                stop = None if look.finite else self._stop(look, state)
+            return stop, state, look
+        if sampling is Sampling.RERUN:
+            at = [2**i for i in range(self.budget.max_steps.bit_length())]
+        else:
+            at = checkpoints(self.budget.max_steps)[1:]
+            stride = self.judge.every(self.start.m, len(at))
+            at = [k for i, k in enumerate(at, 1) if i % stride == 0 or k == at[-1]]
+        for k in at:
+            if stop is not None:
+                break
+            if sampling is Sampling.RERUN:
+                state = self.solver.init(model, self.start)
+                self.clock = 0
+            while state.steps < k and not state.done:
+                self._advance(model, state, self._stretch(state, k))
+                if self.clock > self.budget.max_seconds * 1e9:
+                    break
+            last = state.done or state.steps >= self.budget.max_steps
+            look = self._look(state, state.steps, last=last)
+            stop = self._stop(look, state)
+        return stop, state, look
+
+    def _stretch(self, state: Any, k: int) -> int:
+        """Return how many steps to take at once: to k, less where the clock would not let it."""
+        ahead: int = k - state.steps
+        if self.clock and state.steps:
+            pace = self.clock / state.steps
+            left = self.budget.max_seconds * 1e9 - self.clock
+            ahead = min(ahead, max(1, int(left / pace) + 1))
+        return ahead
+
+    def _advance(self, model: Any, state: Any, steps: int) -> None:
+        begun = perf_counter_ns()
+        self.solver.advance(model, state, steps)
+        self.clock += perf_counter_ns() - begun
+
+    def _look(self, state: Any, k: int, *, last: bool = False) -> Look:
+        look = self.judge.look(state.points(), state.weights(), last=last)
+        counters = getattr(state, "counters", None) or {}
+        counts = {name: counters.get(name) for name in ("lmo", "gradient", "matvec")}
+        self.trace.add(k=k, seconds=self.clock / 1e9, **look.row, **counts)
+        self.recent.append((k, look.offset))
+        if self.problem.d == 2:
+            self.path.append(look.offset + self.problem.mean)
+        return look
+
+    # -- reasons to stop ---------------------------------------------------------------------
+
+    def _certificate(self, look: Look) -> float | None:
+        """Return what the tolerance is compared with, of the scale; None without a gap."""
+        scale = self.problem.scale
+        if not self.judge.inside:
+            return None
+        if self.moving:
+            gap = look.row["gap_current"]
+        else:
+            gap = float(look.gaps.max())
+            if self.problem.kind is Kind.CONVEX and look.values is not None:
+                gap = min(gap, float(look.values.max()) - self.judge.lower)
+        return max(gap, 0.0) / scale if scale else 0.0
+
+    def _stop(self, look: Look, state: Any) -> tuple[Status, str] | None:
+        budget = self.budget
+        if not look.finite:
+            return Status.NONFINITE, f"a coordinate was not finite after {state.steps} steps"
+        reached = self._certificate(look)
+        if reached is not None and reached <= budget.tol:
+            return Status.CONVERGED, f"certified gap {reached:.1e} of the scale <= {budget.tol:g}"
+        if state.done:
+            return Status.FINISHED, f"the method ended by itself after {state.steps} steps"
+        if self.clock > budget.max_seconds * 1e9:
+            return Status.TIMEOUT, f"{budget.max_seconds:g} s on the clock spent"
+        if state.steps >= budget.max_steps:
+            return Status.BUDGET, f"{budget.max_steps} steps spent"
+        if self._stalled():
+            half = state.steps // 2
+            return Status.STALLED, f"no gain of 1 % from step {half} to {state.steps}"
+        return None
+
+    def _stalled(self) -> bool:
+        """Say whether half of all steps brought neither a better gap nor a better value."""
+        columns = self.trace.columns
+        k = np.array(columns["k"])
+        late = k >= k[-1] / 2
+        if (
+            k[-1] < STALLED_STEPS
+            or self.moving
+            or not self.judge.inside
+            or late.sum() < STALLED_LOOKS
+        ):
+            return False
+        best = np.minimum.accumulate(np.array(columns["gap"], dtype=float))
+        if best[-1] < (1 - STALLED_GAIN) * best[late][0]:
+            return False
+        if self.problem.kind is not Kind.CONVEX:
+            return True
+        above = np.minimum.accumulate(np.array(columns["value_centred"], dtype=float))
+        above = above - np.array(columns["lower_centred"], dtype=float)[-1]
+        return bool(above[-1] >= (1 - STALLED_GAIN) * above[late][0])
+
+    def _verdict(
+        self, state: Any, look: Look, stop: tuple[Status, str] | None
+    ) -> tuple[Status, str]:
+        """Give the run its one status; a claim and a violation outweigh the reason to stop."""
+        if stop is not None and stop[0] is Status.NONFINITE:
+            return stop
+        reached = self._certificate(look)
+        allowed = max(LOOSE if self.problem.dtype == np.float64 else FLOAT32, self.budget.tol)
+        violated = look.row.get("feasibility")
+        if violated is not None and violated > allowed:
+            return Status.INFEASIBLE, f"weights are {violated:.1e} from convex weights of the point"
+        promised = max(self.budget.tol, self.entry.promise)
+        above = self._above_best_vertex(look)
+        short = above if above is not None else reached
+        if state.claim == "optimal" and short is not None and short > promised:
+            return Status.WRONG, (
+                f"called itself optimal {short:.1e} of the scale short; {promised:g} was promised"
+            )
+        if stop is not None:
+            return stop
+        if (
+            reached is not None
+            and reached <= self.budget.tol
+            and self.entry.sampling is not (Sampling.ONCE)
+        ):
+            return Status.CONVERGED, f"certified gap {reached:.1e} of the scale"
+        if state.done:
+            certified = "" if reached is None else f", certified gap {reached:.1e} of the scale"
+            return Status.FINISHED, f"the method ended by itself{certified}"
+        return Status.ERROR, "the method did not end by itself although it is a direct one"
+
+    def _best_vertex(self) -> float | None:
+        """Return the least centred value of an atom: the minimum of a concave problem."""
+        if self.problem.kind is not Kind.CONCAVE:
+            return None
+        return float(self.problem.centred_value(self.problem.centred).min())
+
+    def _above_best_vertex(self, look: Look) -> float | None:
+        """Return (value − best vertex)/scale on a concave problem."""
+        best = self._best_vertex()
+        if best is None or look.values is None:
+            return None
+        return max(0.0, float(look.values.max()) - best) / (self.problem.scale or 1.0)
+
+    # -- what is kept ------------------------------------------------------------------------
+
+    def _row(self, state: Any, look: Look) -> dict[str, Any]:
+        counters = getattr(state, "counters", None) or {}
+        scale, row = self.problem.scale, look.row
+        gap = row.get("gap")
+        if gap is not None and "lower_centred" in row:
+            gap = max(min(gap, row["value_centred"] - row["lower_centred"]), 0.0)
+        relative = None if gap is None else (gap / scale if scale else 0.0)
+        return {
+            "steps": state.steps,
+            "queries": self.start.m,
+            "value": row.get("value"),
+            "value_centred": row.get("value_centred"),
+            "gap": row.get("gap"),
+            "gap_relative": relative,
+            "scale": scale,
+            "feasibility": row.get("feasibility"),
+            "support": row.get("support"),
+            "lmo": counters.get("lmo"),
+            "gradient": counters.get("gradient"),
+            "matvec": counters.get("matvec"),
+            "drop_steps": counters.get("drop"),
+            "best_vertex_centred": self._best_vertex(),
+            "judged_queries": None if self.judge.sample is None else len(self.judge.sample),
+        }
+
+    def _seconds(self, model: Any, state: Any, status: Status) -> dict[str, Any]:
+        """Time one call from a fresh start to the last step: the median of a few repeats."""
+        own = self.clock / 1e9
+        if own > OWN_SUM_SECONDS or status is Status.NONFINITE or state.steps == 0:
+            return {"seconds": own, "seconds_from": "trace"}
+        if self.entry.sampling is not Sampling.ADVANCE:
+            return {"seconds": own, "seconds_from": "run"}
+        times: list[float] = []
+        while not times or sum(times) + min(times) < REPEATS_SECONDS:
+            fresh = self.solver.init(model, self.start)
+            begun = perf_counter_ns()
+            self.solver.advance(model, fresh, state.steps)
+            times.append((perf_counter_ns() - begun) / 1e9)
+        return {"seconds": float(np.median(times)), "seconds_from": "run"}
+
+    def _settle(self, done: Run, model: Any, state: Any, look: Look) -> None:
+        """Measure where the run came to rest, and keep its last points."""
+        steps = self.trace.last("k")
+        recent = [offset for k, offset in self.recent if k >= 0.9 * steps]
+        m = len(look.offset)
+        period: list[int | None] = [None] * m
+        restless = self.autonomous and self.entry.sampling is Sampling.ADVANCE
+        if restless and not state.done and self.problem.kind is not Kind.CONVEX:
+            found = cycles(self.solver, model, state, self.problem.radius)
+            sample = self.judge.sample
+            period = found if sample is None else [found[int(q)] for q in sample]
+        weights = state.weights()
+        if weights is not None:
+            weights = weights.repaired()
+            if self.judge.sample is not None:
+                weights = Combinations.joined([weights.one(int(q)) for q in self.judge.sample])
+        done.rest = facts(self.problem, look.offset, look.gaps, recent, weights, period)
+        if self.moving and self.first is not None:
+            cloud = self.first.offset - self.first.offset.mean(axis=0)
+            first_radius = float(np.linalg.norm(cloud, axis=1).max())
+            spread = self.trace.last("spread") or 0.0
+            done.rest["shrunk"] = [spread / first_radius if first_radius else 0.0] * m
+        done.points, done.weights = look.offset + self.problem.mean, weights
+        done.path = np.stack(self.path) if self.path else None
+
+
+_WARM: set[tuple[Any, ...]] = set()
+
+
+def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Combinations) -> None:
+    """Compile and import before any clock runs: two steps on a tiny problem of the same types.
+
+    Once per process and (solver, types); a direct method is only imported.
+    """
+    signature = (repr(solver), problem.kind, problem.dtype, type(problem.form), start.m > 1)
+    if signature in _WARM:
+        return
+    n = min(problem.n, 6)
+    tiny = QuadraticOverHull(
+        problem.atoms[:n], problem.form, problem.c, start=np.zeros(min(start.m, 2), dtype=int)
+    )
+    tiny.kind = problem.kind  # a declared kind holds for part of the atoms too
+    first = tiny.every_atom if getattr(solver, "moving", False) else tiny.start
+    try:
+        state = solver.init(solver.prepare(tiny), first)
+        solver.advance(solver.prepare(tiny), state, 1)
+        if entry.sampling is Sampling.ADVANCE:
+            solver.advance(solver.prepare(tiny), state, 1)
+    except Exception:
+        # what is wrong with a solver shows in its run, under its own name
+        return
+    _WARM.add(signature)
+
+
+def limited_threads(threads: int = 1) -> Any:
+    """Return a context in which BLAS and numba use so many threads; never entered by `fw.solve`."""
+    import numba
+    from threadpoolctl import ThreadpoolController
+
+    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    return ThreadpoolController().limit(limits=threads)

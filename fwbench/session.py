@@ -1,0 +1,191 @@
+"""From a question to findings: plan, execution, journal, analysis. Alone knows them all."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fwbench import catalog, suite
+from fwbench.catalog import Choice
+from fwbench.errors import InvalidParameter
+from fwbench.execution.here import Here
+from fwbench.execution.tasks import Task
+from fwbench.manifest import manifest
+from fwbench.runner import Budget
+from fwbench.store import RunFolder
+from fwbench.trace import Status
+
+EXACT_REFERENCE = "cvxpy_reference"  # what the planner adds where a suite has no direct method
+UNDONE = frozenset({Status.ERROR, Status.CRASHED, Status.MEMORY, Status.INTERRUPTED})
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a user asks for.
+
+    Attributes
+    ----------
+    suite : str or None
+    solvers, problems : tuple of str
+        Texts; empty: all solvers, the problems of the suite.
+    seed : int or None
+        For every ``seed`` parameter not given.
+    repeat : int
+    limits : dict
+        tol, max_steps, max_seconds where the user gave them: they outweigh the suite's.
+    """
+
+    suite: str | None = None
+    solvers: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    seed: int | None = None
+    repeat: int = 1
+    limits: dict[str, Any] | None = None
+
+
+def _all_solvers() -> tuple[str, ...]:
+    return tuple(catalog.names("solvers"))
+
+
+def _unique(group: catalog.Group, texts: tuple[str, ...], seed: int | None) -> list[Choice]:
+    found: dict[str, Choice] = {}
+    for text in texts:
+        for choice in catalog.choices(group, text, seed):
+            found.setdefault(choice.text, choice)
+    return list(found.values())
+
+
+def plan(question: Question) -> tuple[list[Task], dict[str, Any] | None]:
+    """Return the runs of a question, in order, and what is to be said of its suite.
+
+    Raises
+    ------
+    UnknownName, InvalidParameter
+        Before anything runs.
+    """
+    given = question.limits or {}
+    name = question.suite or (None if question.problems else "quick")
+    chosen = suite.load(name) if name else None
+    blocks = (
+        [suite.Block(question.problems, question.solvers or None, {})]
+        if question.problems or chosen is None
+        else chosen.blocks
+    )
+    tasks: dict[str, Task] = {}
+    for block in blocks:
+        solvers = question.solvers or block.solvers or _all_solvers()
+        with_reference = solvers
+        if chosen is not None and not question.solvers:
+            sampled = [c.entry.sampling for c in _unique("solvers", solvers, question.seed)]
+            if "once" not in sampled:
+                with_reference = (*solvers, EXACT_REFERENCE)
+        budget = _budget({**block.limits, **given})
+        for problem in _unique("problems", block.problems, question.seed):
+            for solver in _unique("solvers", with_reference, question.seed):
+                for repetition in range(question.repeat):
+                    task = _task(problem, solver, repetition, len(tasks), budget)
+                    tasks.setdefault(task.run_id, task)
+    described = None
+    if chosen is not None:
+        described = {"name": chosen.name, "version": chosen.version, "digest": chosen.digest}
+    return list(tasks.values()), described
+
+
+def _budget(limits: dict[str, Any]) -> Budget:
+    for key, value in limits.items():
+        if not isinstance(value, int | float) or not value > 0:
+            raise InvalidParameter(f"{key} must be a positive number; got {value!r}")
+    return Budget(**limits)
+
+
+def _task(problem: Choice, solver: Choice, repetition: int, order: int, budget: Budget) -> Task:
+    return Task(
+        problem=problem.again,
+        solver=solver.again,
+        instance=problem.text,
+        solver_text=solver.text,
+        instance_label=problem.label,
+        solver_label=solver.label,
+        seed=problem.arguments.get("seed"),
+        repetition=repetition,
+        order=order,
+        budget=budget,
+    )
+
+
+def planned_again(folder: RunFolder) -> tuple[list[Task], dict[str, Any] | None]:
+    """Return the plan that a run folder was made by."""
+    made = folder.manifest
+    return [Task.from_dict(task) for task in made["plan"]], made.get("suite")
+
+
+@contextmanager
+def _interruptible(asked: threading.Event) -> Iterator[None]:
+    """Note a Ctrl-C before it is raised: a solver may raise KeyboardInterrupt of its own."""
+
+    def note(number: int, frame: Any) -> None:
+        asked.set()
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def execute(
+    folder: RunFolder,
+    tasks: list[Task],
+    described: dict[str, Any] | None,
+    command: str,
+    told: Callable[[Task, dict[str, Any] | None], None],
+) -> bool:
+    """Run what is missing in a folder; every planned run leaves a row.
+
+    Parameters
+    ----------
+    folder : RunFolder
+    tasks : list of Task
+    described : dict or None
+        The suite, for the manifest.
+    command : str
+    told : callable
+        Called with a task before it runs (None) and with its row afterwards.
+
+    Returns
+    -------
+    bool
+        False if a Ctrl-C ended it; what was done is saved.
+    """
+    executor = Here()
+    folder.write_manifest(
+        manifest(command, executor.threads)
+        | {"suite": described, "seeds": sorted({t.seed for t in tasks if t.seed is not None})}
+        | {"budgets": [asdict(b) for b in dict.fromkeys(t.budget for t in tasks)]}
+        | {"plan": [task.as_dict() for task in tasks]}
+    )
+    done = set()
+    if (folder.path / "journal.jsonl").exists():
+        done = {r["row"]["run_id"] for r in folder.records() if r["row"]["status"] not in UNDONE}
+    missing = [task for task in tasks if task.run_id not in done]
+    asked = threading.Event()
+    with _interruptible(asked):
+        try:
+            for task in missing:
+                told(task, None)
+                [(record, arrays)] = executor.run([task])
+                folder.append(record, arrays)
+                told(task, record["row"])
+                if asked.is_set():
+                    return False
+        except KeyboardInterrupt:
+            return False
+    return True

@@ -1,0 +1,109 @@
+"""Suites: TOML files that say which solvers run on which problems."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fwbench.errors import InvalidParameter, UnknownName, nearest
+
+FOLDER = Path(__file__).parent / "suites"
+_TOP = {"name", "version", "description", "block"}
+_BLOCK = {"problems", "solvers", "tol", "max_steps", "max_seconds"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Solvers that run on problems, every one on every one; None: all solvers."""
+
+    problems: tuple[str, ...]
+    solvers: tuple[str, ...] | None
+    limits: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite; `digest` is a hash of its file."""
+
+    name: str
+    version: int
+    description: str
+    blocks: tuple[Block, ...]
+    digest: str
+
+    @property
+    def label(self) -> str:
+        """Name and version."""
+        return f"{self.name}@{self.version}"
+
+
+def suites() -> dict[str, Path]:
+    """Return the built-in suites: the newest version under its name, each under name@version.
+
+    Examples
+    --------
+    >>> "quick" in suites()
+    True
+    """
+    found = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
+    newest: dict[str, int] = {}
+    for stem in found:
+        name, _, version = stem.partition("@")
+        newest[name] = max(newest.get(name, 0), int(version))
+    return found | {name: found[f"{name}@{version}"] for name, version in newest.items()}
+
+
+def load(name: str) -> Suite:
+    """Read a suite by name, name@version or the path of a TOML file.
+
+    Raises
+    ------
+    UnknownName
+        For names and keys that do not exist, with the nearest ones.
+    InvalidParameter
+        For a file that does not read as a suite.
+    """
+    known = suites()
+    path = Path(name) if name.endswith(".toml") else known.get(name)
+    if path is None or not path.is_file():
+        raise UnknownName(f"no suite {name!r}; {nearest(name, known)}")
+    data = path.read_bytes()
+    try:
+        content = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidParameter(f"{path}: not TOML: {error}") from error
+    _known_keys(path, content, _TOP)
+    blocks = content.get("block")
+    if not isinstance(blocks, list) or not blocks:
+        raise InvalidParameter(f"{path}: a suite needs at least one [[block]]")
+    for block in blocks:
+        _known_keys(path, block, _BLOCK)
+        for key in ("problems", "solvers"):
+            texts = block.get(key, [])
+            if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+                raise InvalidParameter(f"{path}: {key} must be a list of texts; got {texts!r}")
+        if not block.get("problems"):
+            raise InvalidParameter(f"{path}: each [[block]] needs problems")
+    return Suite(
+        name=str(content.get("name", path.stem)),
+        version=int(content.get("version", 1)),
+        description=str(content.get("description", "")),
+        blocks=tuple(
+            Block(
+                tuple(block["problems"]),
+                tuple(block["solvers"]) if "solvers" in block else None,
+                {key: block[key] for key in ("tol", "max_steps", "max_seconds") if key in block},
+            )
+            for block in blocks
+        ),
+        digest=hashlib.sha256(data).hexdigest()[:16],
+    )
+
+
+def _known_keys(path: Path, table: dict[str, Any], known: set[str]) -> None:
+    for key in table:
+        if key not in known:
+            raise UnknownName(f"{path}: no key {key!r}; {nearest(key, known)}")

@@ -1,0 +1,216 @@
+"""Queries that live in space and look at keys: what the attention layers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwbench.geometry.combinations import Combinations
+from fwbench.geometry.forms import Form, spectral_norm, through
+from fwbench.kernels.line import GIVEN, SHORT, line_step
+from fwbench.problem import TIE, QuadraticOverHull
+from fwbench.steps import StepRule
+
+BLOCK = 2**22  # entries of a block of scores: the full (m, n) matrix is never held
+REPLAYED = 10**6  # above this m·n the weights are not rebuilt
+
+# One layer: (model, points, step number, backtracking estimates) -> what it did.
+Layer = Callable[["Keys", NDArray[Any], int, NDArray[np.float64]], "Moved"]
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """The atoms as keys, centred (exactly: as they are), and the field that scores them.
+
+    Attributes
+    ----------
+    points : ndarray, shape (n, d)
+    chain : tuple of ndarray
+        The links of Q.
+    c : ndarray, shape (d,)
+        The field at the origin of `points`.
+    mean : ndarray, shape (d,)
+    tie : number
+        For fixed keys.
+    form : Form
+    lipschitz : float
+        For step=short.
+    """
+
+    points: NDArray[Any]
+    chain: tuple[NDArray[Any], ...]
+    c: NDArray[Any]
+    mean: NDArray[Any]
+    tie: Any
+    form: Form
+    lipschitz: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether all numbers are rationals."""
+        return self.points.dtype == object
+
+    def scores(self, x: NDArray[Any], keys: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Yield ⟨F(x), y⟩ for queries x (m, d) and keys y (n, d), in blocks of queries."""
+        field = through(self.chain, x) + self.c
+        rows = max(1, BLOCK // len(keys))
+        for first in range(0, len(x), rows):
+            block = slice(first, first + rows)
+            yield block, field[block] @ keys.T
+
+    def tie_among(self, keys: NDArray[Any]) -> Any:
+        """Return the tie tolerance of moving keys: relative to the scale of where they are now."""
+        if self.exact:
+            return Fraction(0)
+        mean = keys.mean(axis=0)
+        offsets = keys - mean
+        slope = np.abs(offsets @ (through(self.chain, mean) + self.c)).max()
+        return TIE[keys.dtype] * (self.form.scale(offsets) + slope)
+
+    def step_lengths(
+        self,
+        rule: StepRule,
+        t: int,
+        x: NDArray[Any],
+        move: NDArray[Any],
+        estimate: NDArray[np.float64],
+    ) -> Any:
+        """Return γ, one number or one a query, shape (m, 1), for the directions `move` (m, d)."""
+        if rule.code == GIVEN:
+            lengths = (rule.exact_lengths if self.exact else rule.lengths)(t, 1)
+            return lengths.astype(x.dtype)[0]  # float32 points must not become float64
+        bent = through(self.chain, move) * move
+        slope = ((through(self.chain, x) + self.c) * move).sum(axis=1)
+        return np.array(
+            [
+                line_step(
+                    rule.code, slope[q], bent[q].sum(), np.abs(bent[q]).sum(), move[q] @ move[q],
+                    1.0, self.lipschitz, estimate[q : q + 1],
+                )
+                for q in range(len(x))
+            ],
+            dtype=x.dtype,
+        )[:, None]  # fmt: skip
+
+
+def keys_of(problem: QuadraticOverHull, rule: StepRule, *, exact: bool = False) -> Keys:
+    """Return the atoms of a problem as keys."""
+    if exact:
+        return Keys(
+            points=problem.exact_atoms,
+            chain=problem.exact_chain,
+            c=problem.exact_c,
+            mean=np.full(problem.d, Fraction(0), dtype=object),
+            tie=Fraction(0),
+            form=problem.form,
+        )
+    cast = problem.dtype
+    return Keys(
+        points=np.ascontiguousarray(problem.centred, dtype=cast),
+        chain=tuple(link.astype(cast) for link in problem.form.chain()),
+        c=problem.centred_c.astype(cast),
+        mean=problem.mean,
+        tie=problem.tie,
+        form=problem.form,
+        lipschitz=spectral_norm(problem.form, problem.d) if rule.code == SHORT else 0.0,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """What one layer did: new points (1 − γ) x + γ (mixing @ keys), shape (m, d)."""
+
+    x: NDArray[Any]
+    gamma: Any
+    mixing: Combinations | NDArray[Any]
+
+    def mixed(self, weights: NDArray[np.float64], *, moving: bool) -> NDArray[np.float64]:
+        """Carry weights of the atoms, (m, n), through the layer."""
+        gamma = np.asarray(self.gamma, dtype=np.float64)
+        kept = (1 - gamma) * weights
+        if isinstance(self.mixing, Combinations):
+            each = self.mixing
+            if moving:
+                return np.asarray(kept + gamma * each.averages(weights[each.keys]))
+            share = np.broadcast_to(gamma, (each.m, 1))[each.query, 0] * each.data
+            np.add.at(kept, (each.query, each.keys), share.astype(np.float64))
+            return kept
+        return np.asarray(kept + gamma * (self.mixing @ weights if moving else self.mixing))
+
+
+@dataclass(eq=False)
+class Tokens:
+    """m points and, off the clock, the combinations of atoms that they are.
+
+    The path is a function of the start alone, so the weights are found by walking it again from
+    where they were known last; the layer itself keeps no log.
+    """
+
+    model: Keys
+    layer: Layer
+    moving: bool
+    x: NDArray[Any]
+    estimate: NDArray[np.float64]
+    known_x: NDArray[Any]
+    known_estimate: NDArray[np.float64]
+    known_weights: NDArray[np.float64]
+    known_steps: int = 0
+    steps: int = 0
+    done: bool = False
+    claim: str | None = None
+    asked: int = field(default=0)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """One oracle call a query and step."""
+        calls = self.asked
+        return {"lmo": calls, "gradient": calls, "matvec": calls, "fw": calls}
+
+    def exact_points(self) -> NDArray[Any]:
+        """Return the points, shape (m, d), in the arithmetic of the run."""
+        return np.asarray(self.x + self.model.mean)
+
+    def points(self) -> NDArray[np.float64]:
+        """Return the points as doubles, shape (m, d)."""
+        return self.exact_points().astype(np.float64)
+
+    def weights(self) -> Combinations | None:
+        """Return the points as combinations of the problem's atoms; None where m·n > 10⁶."""
+        if self.known_weights.size == 0:
+            return None
+        for t in range(self.known_steps, self.steps):
+            moved = self.layer(self.model, self.known_x, t, self.known_estimate)
+            self.known_weights = moved.mixed(self.known_weights, moving=self.moving)
+            self.known_x = moved.x
+        self.known_steps = self.steps
+        return Combinations.from_dense(self.known_weights)
+
+
+def tokens(model: Keys, start: Combinations, layer: Layer, *, moving: bool) -> Tokens:
+    """Return the state at the start."""
+    rows = model.points[start.keys]
+    if model.exact:
+        exact = Combinations(
+            start.indptr, start.keys, np.array([Fraction(w) for w in start.data], dtype=object)
+        )
+        x = exact.averages(rows)
+    else:
+        x = start.averages(rows).astype(rows.dtype)
+    weights = start.dense(len(model.points))
+    # far below any curvature: the first search doubles it up to the right size
+    estimate = np.full(start.m, np.finfo(np.float64).tiny)
+    return Tokens(
+        model=model,
+        layer=layer,
+        moving=moving,
+        x=x,
+        estimate=estimate,
+        known_x=x.copy(),
+        known_estimate=estimate.copy(),
+        known_weights=weights if weights.size <= REPLAYED else np.empty((0, 0)),
+    )

@@ -1,0 +1,74 @@
+"""What a run leaves behind: its status and its checkpoints."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+COLUMNS = (
+    "k", "seconds", "value", "value_centred", "gap", "gap_current", "lower", "lower_centred",
+    "support", "lmo", "gradient", "matvec", "feasibility", "spread", "value_median", "gap_median",
+)  # fmt: skip
+
+
+class Status(StrEnum):
+    """How a run ended; each run has exactly one."""
+
+    CONVERGED = "converged"
+    FINISHED = "finished"
+    BUDGET = "budget"
+    TIMEOUT = "timeout"
+    STALLED = "stalled"
+    NONFINITE = "nonfinite"
+    INFEASIBLE = "infeasible"
+    WRONG = "wrong"
+    ERROR = "error"
+    CRASHED = "crashed"
+    MEMORY = "memory"
+    SKIPPED = "skipped"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the run makes `fwbench run` exit with 1."""
+        return self in _FAILURES
+
+
+_FAILURES = frozenset(
+    {Status.WRONG, Status.NONFINITE, Status.INFEASIBLE, Status.ERROR, Status.CRASHED, Status.MEMORY}
+)
+
+
+def checkpoints(last: int) -> list[int]:
+    """Return the steps at which a run is looked at: 0 … 16, then geometric with ratio 1.1.
+
+    Examples
+    --------
+    >>> checkpoints(25)
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 25]
+    """
+    at = list(range(min(last, 16) + 1))
+    while at[-1] < last:
+        at.append(min(last, max(at[-1] + 1, round(at[-1] * 1.1))))
+    return at
+
+
+class Trace:
+    """The checkpoints of a run, column by column; row k is the state after k steps."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+
+    def add(self, **row: Any) -> None:
+        """Append a row; columns that are not given are null."""
+        for name, column in self.columns.items():
+            column.append(row.pop(name, None))
+        if row:
+            raise KeyError(f"a trace has no columns {sorted(row)}")
+
+    def last(self, name: str) -> Any:
+        """Return the newest value of a column."""
+        return self.columns[name][-1]
+
+    def __len__(self) -> int:
+        return len(self.columns["k"])

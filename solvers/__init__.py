@@ -1,0 +1,1 @@
+"""One file a solver; each is found by its name, nothing to register."""

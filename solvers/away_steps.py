@@ -1,0 +1,70 @@
+r"""Away-step Frank-Wolfe: towards the leading atom, or away from the worst one in use.
+
+j = argmin s, a = argmax s over the atoms with w > 0. If ⟨F, x − v_j⟩ ≥ ⟨F, v_a − x⟩ the step is
+Frank-Wolfe's; else d = x − v_a with γ ≤ w_a/(1 − w_a), and a step of that length drops a. Linear
+on polytopes: h ← h (1 − (μ/4L)(δ/M)²) on every step that drops no atom, δ the pyramidal width;
+at most half of the steps drop.
+
+Guélat and Marcotte 1986; Lacoste-Julien and Jaggi 2015; Beck and Shtern 2017 for Q singular.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fwbench.geometry.combinations import Combinations
+from fwbench.geometry.forms import spectral_norm
+from fwbench.kernels.frank_wolfe import toward_or_away
+from fwbench.kernels.line import GIVEN, SHORT
+from fwbench.lowering import Lowered, ScoredWeights, lowered, scored
+from fwbench.problem import QuadraticOverHull
+from fwbench.solver import POTENTIAL, SolverEntry
+from fwbench.steps import Exact, StepRule
+
+
+@dataclass(frozen=True)
+class AwaySteps:
+    """Move towards the leading atom or away from the worst one in use.
+
+    Parameters
+    ----------
+    step : StepRule
+        exact, short or backtracking.
+    cache_mebibytes : float
+        Memory for score columns; never changes a result.
+    """
+
+    step: StepRule = Exact()  # noqa: RUF009 - frozen
+    cache_mebibytes: float = 64.0
+
+    def refuses(self, problem: QuadraticOverHull) -> str | None:
+        if self.step.code == GIVEN:
+            return f"away steps need a line search; step={self.step.text} may leave the hull"
+        return None
+
+    def prepare(self, problem: QuadraticOverHull) -> tuple[Lowered, float]:
+        short = self.step.code == SHORT
+        return lowered(problem), spectral_norm(problem.form, problem.d) if short else 0.0
+
+    def init(self, model: tuple[Lowered, float], start: Combinations) -> ScoredWeights:
+        return scored(model[0], start, self.cache_mebibytes)
+
+    def advance(self, model: tuple[Lowered, float], state: ScoredWeights, steps: int) -> None:
+        hull, lipschitz = model
+        toward_or_away(
+            hull.left, hull.right, hull.signs, hull.linear, hull.points, lipschitz, hull.tie,
+            state.w, state.y, state.x, state.s, state.level, state.estimate,
+            state.columns, state.slot, state.owner, state.hand, state.counts,
+            state.active, state.size, self.step.code, state.steps, steps,
+        )  # fmt: skip
+        state.steps += steps
+
+
+ENTRY = SolverEntry(
+    name="away_steps",
+    make=AwaySteps,
+    label="away-step Frank-Wolfe",
+    reference="Guélat and Marcotte 1986; Lacoste-Julien and Jaggi 2015",
+    law="linear on polytopes: factor 1 - (mu/4L)(delta/M)^2 a step, drop steps apart",
+    kinds=POTENTIAL,
+)

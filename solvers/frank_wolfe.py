@@ -1,0 +1,81 @@
+r"""Frank-Wolfe: x ← x + γ_t (v_j − x), where v_j minimises the linearised objective, j = argmin s.
+
+With γ_t = 2/(t + 2), f(x_t) − f* ≤ 2D²/(t + 2) from t = 1 on, D² = max ⟨v_i − v_j, Q(v_i − v_j)⟩.
+A growing l in l/(t + l) gives up to O(t⁻²) on polytopes; line search is linear for an interior
+optimum and no better than t⁻¹ when the optimum lies on a face. Hardmax attention with fixed keys
+is this method with its step as γ.
+
+Frank and Wolfe 1956; Jaggi 2013; Guélat and Marcotte 1986; Wirth, Kerdreux and Pokutta 2023.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fwbench.geometry.combinations import Combinations
+from fwbench.geometry.forms import spectral_norm
+from fwbench.kernels import plain
+from fwbench.kernels.frank_wolfe import toward
+from fwbench.kernels.line import GIVEN, SHORT
+from fwbench.lowering import Lowered, ScoredWeights, lowered, lowered_exactly, scored
+from fwbench.problem import QuadraticOverHull
+from fwbench.solver import SolverEntry
+from fwbench.steps import OpenLoop, StepRule
+
+
+@dataclass(frozen=True)
+class FrankWolfe:
+    """Move towards the leading atom, by any step rule.
+
+    Parameters
+    ----------
+    step : StepRule
+        open_loop(l), log_adaptive, constant(γ), exact, short or backtracking.
+    arithmetic : {"float", "exact"}
+        Exact runs hold rationals; open_loop and constant only.
+    cache_mebibytes : float
+        Memory for score columns; never changes a result.
+    """
+
+    step: StepRule = OpenLoop()  # noqa: RUF009 - frozen
+    arithmetic: Literal["float", "exact"] = "float"
+    cache_mebibytes: float = 64.0
+
+    def refuses(self, problem: QuadraticOverHull) -> str | None:
+        if self.step.code != GIVEN and not problem.kind.has_potential:
+            return f"step={self.step.text} searches along f, and a {problem.kind} field has no f"
+        if self.arithmetic == "exact" and self.step.code != GIVEN:
+            return f"step={self.step.text} searches a line, which exact arithmetic cannot afford"
+        return None
+
+    def prepare(self, problem: QuadraticOverHull) -> tuple[Lowered, float]:
+        if self.arithmetic == "exact":
+            return lowered_exactly(problem), 0.0
+        short = self.step.code == SHORT
+        return lowered(problem), spectral_norm(problem.form, problem.d) if short else 0.0
+
+    def init(self, model: tuple[Lowered, float], start: Combinations) -> ScoredWeights:
+        return scored(model[0], start, self.cache_mebibytes)
+
+    def advance(self, model: tuple[Lowered, float], state: ScoredWeights, steps: int) -> None:
+        hull, lipschitz = model
+        exact = hull.exact
+        lengths = self.step.exact_lengths if exact else self.step.lengths
+        (plain(toward) if exact else toward)(
+            hull.left, hull.right, hull.signs, hull.linear, hull.points, lipschitz, hull.tie,
+            state.w, state.y, state.x, state.s, state.level, state.estimate,
+            state.columns, state.slot, state.owner, state.hand, state.counts,
+            self.step.code, lengths(state.steps, steps), state.steps, steps,
+        )  # fmt: skip
+        state.steps += steps
+
+
+ENTRY = SolverEntry(
+    name="frank_wolfe",
+    make=FrankWolfe,
+    label="classic Frank-Wolfe",
+    reference="Frank and Wolfe 1956; Jaggi 2013",
+    law="sublinear, f - f* <= 2 D^2/(t + 2) with open_loop(2); linear with line search inside",
+    grid=({"step": OpenLoop()}, {"step": "exact"}),
+)

@@ -1,0 +1,67 @@
+from dataclasses import replace
+
+import pytest
+
+from fwbench.analysis.findings import Findings
+from fwbench.report import selection
+from fwbench.report.words import styles
+
+from .made_findings import HOSTILE, empty_findings, frame
+
+
+def place(target: float, solver: str | None, instance: str = "a") -> dict[str, object]:
+    return {"instance": instance, "measure": "gap", "target": target, "solver_label": solver}
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([place(1e-2, "s"), place(1e-4, "s"), place(1e-6, None)], 1e-4),
+        ([place(1e-6, None), place(1e-2, None)], 1e-2),
+        ([place(1e-12, "s")], 1e-12),
+    ],
+)
+def test_tightest_is_the_smallest_that_was_reached(
+    rows: list[dict[str, object]], expected: float
+) -> None:
+    made = replace(empty_findings(), winners=frame("winners", rows))
+    assert [row["target"] for row in selection.winners(made)] == [expected]
+
+
+def test_wins_count_places_that_nobody_won() -> None:
+    rows = [place(1e-2, "s"), place(1e-2, None, "b"), place(1e-2, "s", "c")]
+    made = replace(empty_findings(), winners=frame("winners", rows))
+    assert selection.wins(made) == [("s", 2), (None, 1)]
+
+
+def test_skipped_runs_are_counted_by_reason(findings: Findings) -> None:
+    assert dict(selection.skipped(findings)) == {
+        "cvxpy_reference runs on convex kinds only": 3,
+        "projected_gradient runs on convex kinds, this is concave": 2,
+        "an exact step needs an f; this is a field": 1,
+    }
+
+
+def test_queries_that_rest_alike_share_a_row(findings: Findings) -> None:
+    rows = [
+        row
+        for row in selection.rests(findings)
+        if row["run"]["instance_label"] == "polygon[k=7]"
+        and row["run"]["solver_label"] == "away_steps"
+    ]
+    assert [(row["certified"], row["queries"]) for row in rows] == [(True, 5), (False, 1)]
+    assert rows[0]["labels"] == "atom 0, atom 1 (2 queries), atom 2, atom 3"
+
+
+def test_agreement_lists_the_pairs_that_differ(findings: Findings) -> None:
+    apart = {group.label: group.apart for group in selection.agreements(findings)}
+    assert [len(rows) for rows in apart.values()] == [0, 0, 3, 0, 0, 0]
+    polygon = selection.agreements(findings)[2]
+    assert polygon.cells["away_steps", HOSTILE] is polygon.cells[HOSTILE, "away_steps"]
+
+
+def test_solvers_look_all_different_and_do_not_depend_on_order() -> None:
+    labels = [f"solver {i}" for i in range(210)]
+    looks = styles(labels)
+    assert len(set(looks.values())) == 210
+    assert styles(reversed(labels)) == looks

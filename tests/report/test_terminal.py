@@ -1,0 +1,50 @@
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console, RenderableType
+
+from fwbench.analysis.findings import Findings
+from fwbench.report.selection import FAILED
+from fwbench.report.terminal import SHOWN_FAILURES, terminal_summary
+
+from .made_findings import empty_findings
+
+
+def printed(what: RenderableType, width: int = 200) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    console.print(what)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_winners_failures_and_skips_are_told(findings: Findings) -> None:
+    told = printed(terminal_summary(findings))
+    assert "attention_head[layer=4,head=7]" in told
+    assert "frank_wolfe" in told
+    assert "19×" in told
+    for status in FAILED:
+        assert f"  {status:<10} " in told
+    assert "3 × cvxpy_reference runs on convex kinds only" in told
+
+
+def test_markup_in_names_is_shown_as_text(findings: Findings) -> None:
+    runs = findings.runs.replace({"solver_label": {"projected_gradient": "[bold]x[/nothing]"}})
+    told = printed(terminal_summary(replace(findings, runs=runs)))
+    assert "[bold]x[/nothing] on min_norm_point" in told
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_reasons_are_whole_in_narrow_logs(findings: Findings, width: int) -> None:
+    told = " ".join(printed(terminal_summary(findings), width).split())
+    assert "killed by SIGSEGV after 34 steps" in told
+
+
+def test_long_lists_of_failures_are_cut_and_say_so(findings: Findings) -> None:
+    runs = findings.runs.assign(status="error")
+    told = printed(terminal_summary(replace(findings, runs=runs)))
+    assert f"and {len(runs) - SHOWN_FAILURES} more" in told
+
+
+def test_session_without_runs_has_an_end() -> None:
+    assert "0 runs" in printed(terminal_summary(empty_findings()))
