@@ -10,6 +10,7 @@ import pandas as pd
 
 from fwbench.analysis import fixed_points, rates, targets
 from fwbench.analysis.findings import Findings, Picture
+from fwbench.execution.tasks import Task
 from fwbench.geometry.cells import cells, polygon_of
 from fwbench.store import RunFolder
 from fwbench.trace import COLUMNS, Status
@@ -35,6 +36,8 @@ FLOATS = (
     "rate_high", "load_before", "load_after", "steal", "peak_memory", "frequency_before",
     "frequency_after",
 )  # fmt: skip
+LOCAL = 1e-6  # of the scale: a concave run that ends this far above the best vertex rests elsewhere
+NOT_STARTED = {"status": str(Status.INTERRUPTED), "reason": "not started; --resume runs it"}
 POINTS = ("run_id", "query", "class", "label", "certified", "support", "value", "gap")
 AGREEMENT = (
     "instance", "instance_label", "solver_a", "solver_b", "starts", "same", "distance",
@@ -64,7 +67,15 @@ def build(folder: RunFolder) -> Findings:
     Findings
         Nothing is run; the same journal gives the same findings.
     """
-    records = sorted(folder.records(), key=lambda record: record["row"]["order"])
+    records = folder.records()
+    started = {record["row"]["run_id"] for record in records}
+    # every planned run has a row, the ones that never started too
+    records += [
+        {"row": task.columns() | NOT_STARTED, "trace": {}, "rest": None}
+        for task in map(Task.from_dict, folder.manifest["plan"])
+        if task.run_id not in started
+    ]
+    records.sort(key=lambda record: record["row"]["order"])
     runs, traces, reached, rests = [], [], [], []
     for _, group in itertools.groupby(
         sorted(records, key=lambda r: r["row"]["instance"]), key=lambda r: r["row"]["instance"]
@@ -76,9 +87,12 @@ def build(folder: RunFolder) -> Findings:
             runs.append(row)
             traces += _trace(record, measure, column)
             if record["trace"]:
+                # the start of a direct method is none of its answers
+                first = 1 if record["row"].get("sampling") == "once" else 0
+                part = {name: values[first:] for name, values in record["trace"].items()}
                 reached += [
                     {"run_id": row["run_id"], **one}
-                    for one in targets.brackets(record["trace"], measure, column, row["scale"])
+                    for one in targets.brackets(part, measure, column[first:], row["scale"])
                 ]
             rests += _rests(record)
     table = _typed(runs, RUNS).sort_values("order", kind="stable", ignore_index=True)
@@ -104,6 +118,11 @@ def build(folder: RunFolder) -> Findings:
         agreement=_agreement(folder, records),
         pictures=_pictures(folder, records),
     )
+
+
+def _places(record: dict[str, Any]) -> list[fixed_points.FixedPoint]:
+    facts, convex = record["rest"], record["row"]["kind"] == "convex"
+    return [fixed_points.classify(facts, q, convex=convex) for q in range(len(facts["drift"]))]
 
 
 def _moving(record: dict[str, Any]) -> bool:
@@ -142,22 +161,22 @@ def _row(
     if measure == "suboptimality" and column:
         row["suboptimality"] = column[-1]
     if record["rest"]:
-        convex = row["kind"] == "convex"
-        m = len(record["rest"]["drift"])
-        places = [fixed_points.classify(record["rest"], q, convex=convex) for q in range(m)]
-        row["fixed_point"], row["fixed_point_label"] = fixed_points.common(places)
+        row["fixed_point"], row["fixed_point_label"] = fixed_points.common(_places(record))
     width = (high - low) if low is not None and high is not None and not moving else 0.0
     gap = trace["gap"] if measure == "suboptimality" else column
+    # a run that rests at a worse vertex has no suboptimality that could vanish: its gap does
+    local = row["kind"] == "concave" and (row["suboptimality"] or 0.0) > LOCAL * row["scale"]
+    fitted = measure == "suboptimality" and not local
     rate = rates.rate_of(
         trace["k"],
-        np.array(column, dtype=float) if measure == "suboptimality" else None,
+        np.array(column, dtype=float) if fitted else None,
         np.array(gap, dtype=float),
         scale=row["scale"] or 1.0,
         floor=max(width, 1e3 * np.finfo(float).eps * (row["scale"] or 1.0)),
     )
     row |= {
         "rate_class": str(rate.rate_class),
-        "rate_signal": rate.signal,
+        "rate_signal": measure if moving else rate.signal,
         "rate": rate.rate,
         "rate_low": rate.rate_low,
         "rate_high": rate.rate_high,
@@ -186,8 +205,7 @@ def _rests(record: dict[str, Any]) -> list[dict[str, Any]]:
     if not facts:
         return []
     rows = []
-    for q in range(len(facts["drift"])):
-        place = fixed_points.classify(facts, q, convex=row["kind"] == "convex")
+    for q, place in enumerate(_places(record)):
         gap = facts["gap_relative"][q]
         rows.append(
             {
@@ -205,22 +223,29 @@ def _rests(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _agreement(folder: RunFolder, records: list[dict[str, Any]]) -> pd.DataFrame:
-    """Compare the last points of every two solvers on an instance, the first repetition of each."""
+    """Compare where every two solvers rest on an instance, the first repetition of each.
+
+    Only starts from which both came to rest count: a run that still moves agrees with nobody.
+    """
     rows: list[dict[str, Any]] = []
-    ended: dict[str, list[tuple[dict[str, Any], Any]]] = {}
+    ended: dict[str, list[tuple[dict[str, Any], Any, Any]]] = {}
     for record in records:
-        kept = folder.points(record["row"]["run_id"])
-        if kept is not None and "points" in kept and record["row"]["repetition"] == 0:
-            ended.setdefault(record["row"]["instance"], []).append((record["row"], kept["points"]))
+        row, facts = record["row"], record["rest"]
+        kept = folder.points(row["run_id"]) if facts and row["repetition"] == 0 else None
+        if facts and kept is not None and "points" in kept:
+            places = _places(record)
+            rests = np.array([place.certified for place in places])
+            ended.setdefault(row["instance"], []).append((row, kept["points"], rests))
     for instance, group in ended.items():
-        for (a, x), (b, y) in itertools.combinations(group, 2):
+        for (a, x, at_x), (b, y, at_y) in itertools.combinations(group, 2):
             if len(x) != len(y) and 1 not in (len(x), len(y)):
                 continue  # judged at different samples of the queries
-            starts, same, distance = fixed_points.apart(x, y, a["radius"])
-            labels = (a["instance_label"], a["solver_label"], b["solver_label"])
-            rows.append(
-                dict(zip(AGREEMENT, (instance, *labels, starts, same, distance), strict=True))
-            )
+            both = at_x & at_y
+            x, y = (np.broadcast_to(z, (len(both), z.shape[1]))[both] for z in (x, y))
+            if both.any() and a["solver_label"] != b["solver_label"]:
+                found = fixed_points.apart(x, y, a["radius"])
+                labels = (a["instance_label"], a["solver_label"], b["solver_label"])
+                rows.append(dict(zip(AGREEMENT, (instance, *labels, *found), strict=True)))
     return pd.DataFrame(rows, columns=list(AGREEMENT))
 
 

@@ -336,6 +336,7 @@ class _Session:
             "gradient": counters.get("gradient"),
             "matvec": counters.get("matvec"),
             "drop_steps": counters.get("drop"),
+            "sampling": str(self.entry.sampling),
             "best_vertex_centred": self._best_vertex(),
             "judged_queries": None if self.judge.sample is None else len(self.judge.sample),
         }

@@ -11,11 +11,13 @@ from typing import Any
 
 from fwbench import catalog, suite
 from fwbench.catalog import Choice
-from fwbench.errors import InvalidParameter
+from fwbench.errors import FwbenchError, InvalidParameter
 from fwbench.execution.here import Here
 from fwbench.execution.tasks import Task
+from fwbench.geometry.forms import Kind
 from fwbench.manifest import manifest
 from fwbench.runner import Budget
+from fwbench.solver import Sampling
 from fwbench.store import RunFolder
 from fwbench.trace import Status
 
@@ -78,21 +80,29 @@ def plan(question: Question) -> tuple[list[Task], dict[str, Any] | None]:
     tasks: dict[str, Task] = {}
     for block in blocks:
         solvers = question.solvers or block.solvers or _all_solvers()
-        with_reference = solvers
-        if chosen is not None and not question.solvers:
-            sampled = [c.entry.sampling for c in _unique("solvers", solvers, question.seed)]
-            if "once" not in sampled:
-                with_reference = (*solvers, EXACT_REFERENCE)
+        chosen_solvers = _unique("solvers", solvers, question.seed)
+        direct = any(choice.entry.sampling is Sampling.ONCE for choice in chosen_solvers)
+        exact = None
+        if chosen is not None and not question.solvers and not direct:
+            [exact] = catalog.choices("solvers", EXACT_REFERENCE)
         budget = _budget({**block.limits, **given})
         for problem in _unique("problems", block.problems, question.seed):
-            for solver in _unique("solvers", with_reference, question.seed):
+            extra = [exact] if exact is not None and _is_convex(problem) else []
+            for solver in [*chosen_solvers, *extra]:
                 for repetition in range(question.repeat):
                     task = _task(problem, solver, repetition, len(tasks), budget)
                     tasks.setdefault(task.run_id, task)
     described = None
     if chosen is not None:
-        described = {"name": chosen.name, "version": chosen.version, "digest": chosen.digest}
+        described = {"suite": chosen.label, "suite_digest": chosen.digest}
     return list(tasks.values()), described
+
+
+def _is_convex(problem: Choice) -> bool:
+    try:
+        return catalog.build_problem(problem).kind is Kind.CONVEX
+    except FwbenchError:
+        return False  # its runs say what is wrong with it
 
 
 def _budget(limits: dict[str, Any]) -> Budget:
@@ -120,7 +130,8 @@ def _task(problem: Choice, solver: Choice, repetition: int, order: int, budget: 
 def planned_again(folder: RunFolder) -> tuple[list[Task], dict[str, Any] | None]:
     """Return the plan that a run folder was made by."""
     made = folder.manifest
-    return [Task.from_dict(task) for task in made["plan"]], made.get("suite")
+    described = {name: made.get(name) for name in ("suite", "suite_digest")}
+    return [Task.from_dict(task) for task in made["plan"]], described if made["suite"] else None
 
 
 @contextmanager
@@ -168,7 +179,8 @@ def execute(
     executor = Here()
     folder.write_manifest(
         manifest(command, executor.threads)
-        | {"suite": described, "seeds": sorted({t.seed for t in tasks if t.seed is not None})}
+        | (described or {"suite": None, "suite_digest": None})
+        | {"seeds": sorted({t.seed for t in tasks if t.seed is not None})}
         | {"budgets": [asdict(b) for b in dict.fromkeys(t.budget for t in tasks)]}
         | {"plan": [task.as_dict() for task in tasks]}
     )
@@ -182,6 +194,8 @@ def execute(
             for task in missing:
                 told(task, None)
                 [(record, arrays)] = executor.run([task])
+                if record["row"]["status"] == Status.INTERRUPTED and not asked.is_set():
+                    record["row"] |= {"status": "error", "reason": "KeyboardInterrupt, its own"}
                 folder.append(record, arrays)
                 told(task, record["row"])
                 if asked.is_set():

@@ -92,7 +92,7 @@ class CvxpyReference:
         with warnings.catch_warnings():
             # "solution may be inaccurate": the judge certifies what was returned
             warnings.simplefilter("ignore", UserWarning)
-            program.solve(solver=cvxpy.CLARABEL, **TIGHT)
+            program.solve(solver=cvxpy.CLARABEL, warm_start=False, **TIGHT)
         if w.value is not None:
             state.combination = Combinations.from_dense(np.asarray(w.value)[None, :])
         state.claim = "optimal" if program.status == cvxpy.OPTIMAL else None

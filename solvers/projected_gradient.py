@@ -1,9 +1,9 @@
 r"""Projected gradient on the weights, centred: w ← P(u − F(u)/L).
 
 P projects onto the simplex, F(u) = V Q V'u + V c are the scores, L = λ_max(V Q V') with the atoms
-centred at their mean (the same f on the simplex, a far smaller L for shifted hulls). momentum=restart looks ahead by Beck and
-Teboulle's sequence, f − f* ≤ 2L‖w_0 − w*‖²/(k + 1)², and restarts by the gradient test, which
-makes it linear on quadratics; momentum=none takes u = w.
+centred at their mean (the same f on the simplex, a far smaller L for shifted hulls).
+momentum=restart looks ahead by Beck and Teboulle's sequence, f − f* ≤ 2L‖w_0 − w*‖²/(k + 1)², and
+restarts by the gradient test, which makes it linear on quadratics; momentum=none takes u = w.
 
 Beck and Teboulle 2009; O'Donoghue and Candès 2015.
 """

@@ -60,11 +60,8 @@ def classify(facts: dict[str, list[Any]], query: int, *, convex: bool) -> FixedP
     FixedPoint(kind=<Class.VERTEX: 'vertex'>, label='atom 3', certified=True)
     """
     fact = {name: column[query] for name, column in facts.items()}
-    if fact.get("shrunk") is not None:
-        if fact["shrunk"] < SHRUNK:
-            return FixedPoint(Class.CONSENSUS, "one point", True)
-        quiet = fact["drift"] is not None and fact["drift"] <= STILL
-        return FixedPoint(Class.MOVING, "quiet" if quiet else "", False)
+    if fact.get("shrunk") is not None and fact["shrunk"] < SHRUNK:
+        return FixedPoint(Class.CONSENSUS, "one point", True)
     if fact["period"]:
         return FixedPoint(Class.CYCLE, f"period {fact['period']}", False)
     quiet = fact["drift"] is not None and fact["drift"] <= STILL
@@ -90,8 +87,12 @@ def common(points: list[FixedPoint]) -> tuple[str, str]:
     """Return the class and label of a run: those of all its queries, or ``mixed`` with counts."""
     kinds = [point.kind for point in points]
     if len(set(kinds)) == 1:
-        labels = {point.label for point in points}
-        return kinds[0], labels.pop() if len(labels) == 1 else f"{len(labels)} different"
+        labels = [point.label for point in points]
+        if len(set(labels)) == 1:
+            return kinds[0], labels[0]
+        if kinds[0] is Class.MOVING:
+            return kinds[0], f"{labels.count('quiet')} of {len(labels)} quiet"
+        return kinds[0], f"{len(set(labels))} different"
     counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
     return Class.MIXED, ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
@@ -102,9 +103,9 @@ def apart(x: NDArray[np.float64], y: NDArray[np.float64], radius: float) -> tupl
     Parameters
     ----------
     x, y : ndarray, shape (m, d)
-        One row stands for every start.
+        The starts from which both came to rest.
     radius : float
         Distances are relative to it.
     """
     away = np.linalg.norm(x - y, axis=1) / (radius or 1.0)
-    return len(away), int((away <= SAME).sum()), float(away.max())
+    return len(away), int((away <= SAME).sum()), float(away.max(initial=0.0))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 TARGETS = tuple(10.0**-e for e in range(1, 13))
-SHOWN = (1e-8, 1e-6, 1e-4, 1e-2, 1e-1)  # the winner is named at the tightest one reached
+SHOWN = (1e-8, 1e-6, 1e-4, 1e-2, 1e-1)  # for each of them a winner is named
 
 
 def reference(
@@ -80,7 +80,7 @@ def brackets(
 
 
 def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
-    """Return who reached the tightest accuracy soonest, an instance and a measure a row.
+    """Return who reached which accuracy soonest: an instance, a measure and a target a row.
 
     Seconds are the median over a solver's repetitions of the first checkpoint that meets the
     target, set-up left out; a solver that missed it in any repetition did not reach it.
@@ -93,29 +93,30 @@ def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
     table = targets.merge(runs[facts], on="run_id", how="left")
     rows = []
     for (_, measure), group in table.groupby(["instance", "measure"], sort=False):
-        of = group["solver_label"].nunique()
-        row: dict[str, Any] = dict.fromkeys(columns)
-        row |= {name: group[name].iloc[0] for name in ("instance", "instance_label", "kind")}
-        row |= {"measure": measure, "target": SHOWN[-1], "reached": 0, "of": of}
+        shared = {name: group[name].iloc[0] for name in ("instance", "instance_label", "kind")}
+        shared |= {"measure": measure, "of": group["solver_label"].nunique()}
         for target in SHOWN:
             at = group[np.isclose(group["target"], target, rtol=1e-9)]
-            whole = at.groupby("solver_label")["seconds_high"].apply(lambda s: s.notna().all())
-            reached = at[at["solver_label"].map(whole)]
-            if reached.empty:
-                continue
-            order = reached.groupby("solver_label")["seconds_high"].median().sort_values()
-            first = reached[reached["solver_label"] == order.index[0]].iloc[0]
-            row |= {
-                "target": target,
-                "solver_label": order.index[0],
-                "run_id": first["run_id"],
-                "seconds": float(order.iloc[0]),
-                "lmo": first["lmo_high"],
-                "reached": len(order),
-            }
-            if len(order) > 1:
-                row["runner_up"] = order.index[1]
-                row["ratio"] = float(order.iloc[1] / order.iloc[0]) if order.iloc[0] > 0 else None
-            break
-        rows.append(row)
+            rows.append({**dict.fromkeys(columns), **shared, "target": target, **_first(at)})
     return pd.DataFrame(rows, columns=columns)
+
+
+def _first(at: pd.DataFrame) -> dict[str, Any]:
+    """Return who came first to one target, by how much, and how many came there at all."""
+    whole = at.groupby("solver_label")["seconds_high"].apply(lambda s: bool(s.notna().all()))
+    reached = at[at["solver_label"].map(whole).astype(bool)]
+    if reached.empty:
+        return {"reached": 0}
+    order = reached.groupby("solver_label")["seconds_high"].median().sort_values(kind="stable")
+    first = reached[reached["solver_label"] == order.index[0]].iloc[0]
+    found = {
+        "solver_label": order.index[0],
+        "run_id": first["run_id"],
+        "seconds": float(order.iloc[0]),
+        "lmo": first["lmo_high"],
+        "reached": len(order),
+    }
+    if len(order) > 1:
+        found["runner_up"] = order.index[1]
+        found["ratio"] = float(order.iloc[1] / order.iloc[0]) if order.iloc[0] > 0 else None
+    return found

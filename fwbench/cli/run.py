@@ -76,7 +76,7 @@ def run(
             click.echo(f"{task.run_id}  {task.solver_label}  on  {task.instance_label}")
         click.echo(f"{len(tasks)} runs, each at most {_most(tasks)} s on the clock")
         return DONE
-    name = described["name"] if described else "run"
+    name = described["suite"].partition("@")[0] if described else "run"
     path = out or Path("reports") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
     folder = RunFolder.create(path, resume=resume, fresh=fresh)
     return _run(folder, tasks, described, report=not no_report, as_json=as_json)

@@ -66,19 +66,9 @@ def _record(
     task: Task, problem: QuadraticOverHull | None, done: Run, around: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the journal's record of a run and the arrays that are kept beside it."""
-    params = task.solver_text.partition("[")[2][:-1]
     row: dict[str, Any] = {
-        "run_id": task.run_id,
-        "problem": task.instance.partition("[")[0],
-        "instance": task.instance,
-        "instance_label": task.instance_label,
-        "seed": task.seed,
-        "solver": task.solver_text.partition("[")[0],
-        "solver_label": task.solver_label,
-        "params": params,
+        **task.columns(),
         "chosen": None,
-        "repetition": task.repetition,
-        "order": task.order,
         "status": str(done.status),
         "reason": done.reason,
         "traceback": done.traceback,

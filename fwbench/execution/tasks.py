@@ -46,6 +46,21 @@ class Task:
         facts = [self.instance, self.solver_text, self.repetition, asdict(self.budget)]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
+    def columns(self) -> dict[str, Any]:
+        """Return what a row of the results says of the task itself."""
+        return {
+            "run_id": self.run_id,
+            "problem": self.instance.partition("[")[0],
+            "instance": self.instance,
+            "instance_label": self.instance_label,
+            "seed": self.seed,
+            "solver": self.solver_text.partition("[")[0],
+            "solver_label": self.solver_label,
+            "params": self.solver_text.partition("[")[2][:-1],
+            "repetition": self.repetition,
+            "order": self.order,
+        }
+
     def as_dict(self) -> dict[str, Any]:
         """Return the task for a manifest."""
         return asdict(self)

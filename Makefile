@@ -1,0 +1,41 @@
+# The first two commands of the README do all the set-up: a fresh machine needs python3 >= 3.11 and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := fwbench solvers problems tests
+
+.PHONY: run test slow check format clean
+
+run: $(VENV)/.installed  ## run the default suite and write a report
+	$(BIN)/fwbench run
+
+test: check  ## all tests but the slow ones
+	$(BIN)/python -m pytest -m "not slow" -q
+
+slow: $(VENV)/.installed-dev  ## the slow tests
+	$(BIN)/python -m pytest -m slow -q
+
+check: $(VENV)/.installed-dev  ## format, lint, types
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev  ## put the code into shape
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "fwbench needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@ $(VENV)/.installed
+
+clean:  ## remove what was installed and compiled here
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache *.egg-info
