@@ -10,15 +10,24 @@ import importlib
 import importlib.util
 import inspect
 import itertools
+import os
 import sys
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from fwbench.errors import InvalidParameter, UnknownName, nearest
-from fwbench.grammar import quoted, spelled
+from fwbench.errors import (
+    FwbenchError,
+    InvalidParameter,
+    InvalidProblem,
+    UnknownName,
+    nearest,
+    said,
+)
+from fwbench.grammar import Spelled, quoted, spelled
 from fwbench.names import Group, files, names, registered
 from fwbench.problem import ProblemEntry, QuadraticOverHull
 from fwbench.solver import Solver, SolverEntry
@@ -27,6 +36,7 @@ from fwbench.steps import StepRule, step_rule
 __all__ = ["Choice", "Group", "build_problem", "build_solver", "choices", "entry", "names"]
 
 DATA_FILES = (".csv", ".npy", ".npz", ".parquet", ".mtx", ".mat")
+LARGEST = 2**63 - 1  # integers of the tables
 
 
 def _loaded(path: Path) -> ModuleType:
@@ -39,9 +49,14 @@ def _loaded(path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses and pickling look the module up by its name
     try:
         specification.loader.exec_module(module)
-    except BaseException:
+    except BaseException as error:  # a user's file may raise anything, SystemExit included
         del sys.modules[name]
-        raise
+        if isinstance(error, KeyboardInterrupt | FwbenchError):
+            raise
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+        where = f" (line {lines[-1]})" if lines else ""
+        raise UnknownName(f"{path} cannot be imported: {said(error)}{where}") from error
     return module
 
 
@@ -61,10 +76,9 @@ def entry(group: Group, name: str) -> Any:
     """
     kind = SolverEntry if group == "solvers" else ProblemEntry
     if name.endswith(".py"):
-        path = Path(name)
-        if not path.is_file():
+        if not os.path.isfile(name):
             raise UnknownName(f"no file {name}")
-        found = getattr(_loaded(path), "ENTRY", None)
+        found = getattr(_loaded(Path(name)), "ENTRY", None)
     elif name in files(group):
         found = importlib.import_module(f"fwbench.{group}.{name}").ENTRY
     elif name in (points := registered(group)):
@@ -82,8 +96,10 @@ def entry(group: Group, name: str) -> Any:
 
 def parameters(make: Any) -> dict[str, tuple[Any, Any]]:
     """Return the declared type and the default of each parameter, in order."""
-    hints = get_type_hints(make)
-    signature = inspect.signature(make)
+    try:
+        hints, signature = get_type_hints(make), inspect.signature(make)
+    except Exception as error:  # annotations are code, a user's file may hold any
+        raise InvalidParameter(f"{make}: types of parameters cannot be read: {error}") from error
     return {p.name: (hints.get(p.name, str), p.default) for p in signature.parameters.values()}
 
 
@@ -92,23 +108,34 @@ def _value(where: str, key: str, kind: Any, text: str) -> Any:
     try:
         if kind is int:
             number = float(text) if not text.lstrip("+-").isdigit() else int(text)
-            if number != int(number):
+            if number != int(number) or not -LARGEST <= number <= LARGEST:
                 raise ValueError
             return int(number)
         if kind is float:
-            return float(text)
+            value = float(text)
+            if value != value:
+                raise ValueError
+            return value
         if kind is bool:
             return {"true": True, "false": False}[text.lower()]
     except (ValueError, KeyError, OverflowError):
-        kinds = {int: "an integer", float: "a number", bool: "true or false"}
+        kinds = {int: "an integer of 64 bits", float: "a number", bool: "true or false"}
         raise InvalidParameter(f"{where}: {key} must be {kinds[kind]}; got {text!r}") from None
     if get_origin(kind) is Literal:
-        if text not in get_args(kind):
+        options = {str(option): option for option in get_args(kind)}
+        if text not in options:
             raise InvalidParameter(
-                f"{where}: {key} must be one of {', '.join(get_args(kind))}; got {text!r}"
+                f"{where}: {key} must be one of {', '.join(options)}; got {text!r}"
             )
-        return text
-    return step_rule(text) if kind is StepRule else text
+        return options[text]
+    if kind is StepRule:
+        return step_rule(text)
+    if kind is not str:
+        raise InvalidParameter(
+            f"{where}: {key} is declared {kind}, which text cannot give; declare int, float, bool, "
+            "str, a Literal or StepRule"
+        )
+    return text
 
 
 def written(value: Any) -> str:
@@ -116,7 +143,8 @@ def written(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+        whole = abs(value) < 1e15 and value == int(value)
+        return str(int(value)) if whole else repr(value)
     return quoted(getattr(value, "text", None) or str(value))
 
 
@@ -153,7 +181,7 @@ class Choice:
     @property
     def again(self) -> str:
         """The text that finds it again, from a file too."""
-        return f"{self.source}[{self.params}]"
+        return f"{quoted(self.source)}[{self.params}]"
 
 
 def chosen(source: str, found: Any, arguments: Mapping[str, Any]) -> Choice:
@@ -190,20 +218,21 @@ def choices(group: Group, text: str, seed: int | None = None) -> list[Choice]:
     >>> [choice.label for choice in choices("solvers", "frank_wolfe[step=open_loop,exact]")]
     ['frank_wolfe', 'frank_wolfe[step=exact]']
     """
-    asked = spelled(text)
+    # a file of this very name: its brackets are no parameters
+    asked = Spelled(text, {}) if os.path.isfile(text) else spelled(text)
     if group == "problems" and Path(asked.name).suffix.lower() in DATA_FILES:
-        if not Path(asked.name).is_file():
+        if not os.path.isfile(asked.name):
             raise UnknownName(f"no file {asked.name}")
-        asked = spelled(f'file[path="{asked.name}"{"," if asked.values else ""}'
-                        f'{text[text.find("[") + 1 :] if asked.values else "]"}')  # fmt: skip
+        if "path" in asked.values:
+            raise InvalidParameter(f"{text}: the path is given twice")
+        asked = Spelled("file", {"path": [asked.name], **asked.values})
     found = entry(group, asked.name)
     source = str(Path(asked.name).resolve()) if asked.name.endswith(".py") else asked.name
     declared = parameters(found.make)
     for key in asked.values:
         if key not in declared:
-            raise InvalidParameter(
-                f"{found.name} has no parameter {key!r}; {nearest(key, declared) or 'it has none'}"
-            )
+            known = nearest(key, declared) if declared else "it has none"
+            raise InvalidParameter(f"{found.name} has no parameter {key!r}; {known}")
     given = {
         key: [_value(found.name, key, declared[key][0], value) for value in values]
         for key, values in asked.values.items()
@@ -236,5 +265,7 @@ def build_solver(choice: Choice) -> Solver[Any, Any]:
 
 def build_problem(choice: Choice) -> QuadraticOverHull:
     """Make the problem of a choice."""
-    made: QuadraticOverHull = choice.entry.make(**choice.arguments)
+    made = choice.entry.make(**choice.arguments)
+    if not isinstance(made, QuadraticOverHull):
+        raise InvalidProblem(f"{choice.name} must make a QuadraticOverHull; got {made!r}")
     return made

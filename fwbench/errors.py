@@ -45,3 +45,18 @@ def nearest(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
+
+
+def said(error: BaseException) -> str:
+    """Return class and message of any exception, one whose message cannot be read included.
+
+    Examples
+    --------
+    >>> said(ValueError("no"))
+    'ValueError: no'
+    """
+    try:
+        text = str(error)
+    except Exception:  # a user's class may do anything
+        text = "its message cannot be read"
+    return f"{type(error).__name__}: {text}"

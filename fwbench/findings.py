@@ -171,8 +171,9 @@ def _row(
         trace["k"],
         np.array(column, dtype=float) if fitted else None,
         np.array(gap, dtype=float),
-        scale=row["scale"] or 1.0,
-        floor=max(width, 1e3 * np.finfo(float).eps * (row["scale"] or 1.0)),
+        scale=row["scale"],
+        floor=width,
+        exact_end=row["status"] == Status.FINISHED,
     )
     row |= {
         "rate_class": str(rate.rate_class),

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from fwbench.errors import InvalidParameter
 
 _PLAIN = re.compile(r'[^\s\[\]=,"()]+(\([^()\[\]="]*\))?')
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _KEY = re.compile(r"\s*(\w+)\s*=(.*)", re.DOTALL)
-_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+_RANGE = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})")
+
+LONGEST_RANGE = 10_000
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ def spelled(text: str) -> Spelled:
     """Read a name with parameters.
 
     A piece with ``=`` starts a key, others are further values of the last one (a grid);
-    ``0..3`` is a range of integers; quotes may hold anything.
+    ``0..3`` is a range of integers; quotes may hold anything (a quote is written twice), and a
+    path with brackets stands in quotes as well.
 
     Raises
     ------
@@ -53,12 +57,21 @@ def spelled(text: str) -> Spelled:
     {'k': ['3', '5'], 'seed': ['0', '1', '2'], 'norms': ['equal']}
     """
     text = text.strip()
-    bracket = text.find("[")
+    quoted_name = _QUOTED.match(text)
+    bracket = text.find("[", quoted_name.end() if quoted_name else 0)
+    name = (text if bracket < 0 else text[:bracket]).strip()
+    if quoted_name:
+        if name != quoted_name[0]:
+            raise InvalidParameter(f"{text}: a name in quotes must be followed by [ or nothing")
+        name = _unquoted(name)
     if bracket < 0:
-        return Spelled(text, {})
+        return Spelled(name, {})
     if not text.endswith("]"):
-        raise InvalidParameter(f"{text}: the bracket is not closed (quote it from the shell?)")
-    name, inside = text[:bracket].strip(), text[bracket + 1 : -1]
+        raise InvalidParameter(
+            f"{text}: the text must end with the bracket that closes the first one (quote it from "
+            "the shell? a path with brackets stands in double quotes)"
+        )
+    inside = text[bracket + 1 : -1]
     values: dict[str, list[str]] = {}
     key = ""
     for piece in _pieces(inside, text) if inside.strip() else []:
@@ -77,18 +90,27 @@ def spelled(text: str) -> Spelled:
 
 
 def _expanded(value: str, whole: str) -> list[str]:
-    if len(value) >= 2 and value[0] == value[-1] == '"' and '"' not in value[1:-1]:
-        return [value[1:-1]]
+    if _QUOTED.fullmatch(value):
+        return [_unquoted(value)]
     if between := _RANGE.fullmatch(value):
         first, last = int(between[1]), int(between[2])
         if last < first:
             raise InvalidParameter(f"{whole}: the range {value} is empty")
+        if last - first >= LONGEST_RANGE:
+            raise InvalidParameter(
+                f"{whole}: the range {value} holds {last - first + 1} integers; at most "
+                f"{LONGEST_RANGE} are allowed"
+            )
         return [str(i) for i in range(first, last + 1)]
     if not value:
         raise InvalidParameter(f'{whole}: a value is missing (empty text is "")')
     if not _PLAIN.fullmatch(value):
-        raise InvalidParameter(f'{whole}: {value} needs quotes: "{value}"')
+        raise InvalidParameter(f"{whole}: {value} needs quotes: {quoted(value)}")
     return [value]
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1].replace('""', '"')
 
 
 def quoted(value: str) -> str:
@@ -99,4 +121,6 @@ def quoted(value: str) -> str:
     >>> quoted("open_loop(2)"), quoted("a b"), quoted("")
     ('open_loop(2)', '"a b"', '""')
     """
-    return value if _PLAIN.fullmatch(value) and not _RANGE.fullmatch(value) else f'"{value}"'
+    if _PLAIN.fullmatch(value) and not _RANGE.fullmatch(value):
+        return value
+    return '"' + value.replace('"', '""') + '"'

@@ -108,6 +108,8 @@ class Judge:
         elif weights is not None:
             return Look(np.full_like(offset, np.nan), np.full(len(offset), np.nan), None, {})
         gaps = self._gaps(offset, weights) if self.inside else np.full(len(offset), np.nan)
+        if weights is not None:  # no weight at all is no point of the hull: it bounds nothing
+            gaps[~(weights.sums() > 0)] = np.inf
         values = problem.centred_value(offset) if problem.kind.has_potential else None
         row: dict[str, Any] = {"support": support, "feasibility": feasibility}
         if self.inside:
@@ -137,8 +139,9 @@ class Judge:
             block = slice(first, first + rows)
             scores = field[block] @ problem.centred.T
             least = scores.min(axis=1)
-            if weights is None:
-                gaps[block] = (field[block] * offset[block]).sum(axis=1) - least
+            if weights is None:  # rounding may leave it below 0
+                own = (field[block] * offset[block]).sum(axis=1)
+                gaps[block] = np.maximum(own - least, 0.0)
                 continue
             for q in range(first, min(first + rows, len(offset))):
                 one = weights.one(q)
@@ -173,15 +176,14 @@ class Judge:
         return float(max(negative, np.abs(weights.sums() - 1).max(), apart))
 
     def found(self, offset: Array) -> Combinations:
-        """Find weights of points (m, d) by non-negative least squares on [V'; radius·1'] w."""
+        """Find weights of points (m, d) by non-negative least squares on [V'/radius; 1'] w."""
         from scipy.optimize import nnls
 
         problem = self.problem
-        radius = problem.radius or 1.0
-        A = np.vstack([problem.centred.T, np.full(problem.n, radius)])
-        return Combinations.from_dense(
-            np.vstack([nnls(A, np.append(x, radius), maxiter=30 * problem.n)[0] for x in offset])
-        )
+        radius = problem.radius or 1.0  # in its units entries of 1e-21 are not taken for 0
+        A = np.vstack([problem.centred.T / radius, np.ones(problem.n)])
+        each = [nnls(A, np.append(x / radius, 1.0), maxiter=30 * problem.n)[0] for x in offset]
+        return Combinations.from_dense(np.vstack(each))
 
 
 def _picked(weights: Combinations, sample: NDArray[np.int64]) -> Combinations:

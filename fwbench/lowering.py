@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind, through
+from fwbench.kernels import plain
 from fwbench.kernels.pricing import refresh
 from fwbench.problem import QuadraticOverHull
 
@@ -186,6 +187,6 @@ def scored(model: Lowered, start: Combinations, cache_mebibytes: float) -> Score
         size=np.array([len(used)]),
     )
     kept = (model.left, model.right, model.signs, model.linear, model.points)
-    fill = refresh.py_func if model.exact else refresh  # type: ignore[attr-defined]
+    fill = plain(refresh) if model.exact else refresh
     fill(*kept, state.w, state.y, state.x, state.s, state.level)
     return state

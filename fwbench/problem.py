@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from fwbench.errors import InvalidProblem
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.compensated import matvec, two_product, two_sum
-from fwbench.geometry.forms import Form, Kind, kind_of
+from fwbench.geometry.forms import Form, Kind, spectral_norm
 from fwbench.geometry.inputs import checked_atoms, checked_form, checked_linear, rationals
 
 Array = NDArray[np.float64]
@@ -63,7 +63,8 @@ class QuadraticOverHull:
     Parameters
     ----------
     atoms : array_like, shape (n, d)
-        One atom a row; held as a read-only view. Texts such as "1/7" are exact rationals.
+        One atom a row; held as a read-only view. Texts such as "1/7" are exact rationals, in Q
+        and c as well.
     Q : float, array_like of shape (d,) or (d, d), Factored, or LowRank
         Scalar, diagonal, dense, F'DF, or a field (not symmetric, or LR'). Default 1.
     c : array_like, shape (d,), optional
@@ -96,7 +97,9 @@ class QuadraticOverHull:
         kind: str | None = None,
         start: Combinations | ArrayLike | None = None,
     ) -> None:
-        self._exact_atoms, self._exact_c = rationals(atoms), rationals([] if c is None else c)
+        self._exact_atoms = rationals("atoms", atoms)
+        self._exact_Q = rationals("Q", Q)
+        self._exact_c = rationals("c", [] if c is None else c)
         self.atoms = checked_atoms(atoms)
         self.dtype = self.atoms.dtype
         self.n, self.d = self.atoms.shape
@@ -130,10 +133,14 @@ class QuadraticOverHull:
             return kind  # one point has no differences
         restricted = basis @ self.form.apply(basis).T
         eigenvalues = np.linalg.eigvalsh((restricted + restricted.T) / 2)
-        found = kind_of(eigenvalues, KIND[self.dtype], float(np.abs(restricted).max(initial=0.0)))
-        if not certified.has_potential:
-            found = Kind.MONOTONE if found is Kind.CONVEX else Kind.GENERAL
-        if found is not kind and not (kind is Kind.CONCAVE and (eigenvalues <= 0).all()):
+        small = KIND[self.dtype] * spectral_norm(self.form, self.d)
+        convex, concave = (eigenvalues >= -small).all(), (eigenvalues <= small).all()
+        holds = {
+            Kind.CONVEX: certified.has_potential and convex,
+            Kind.CONCAVE: certified.has_potential and concave,
+            Kind.MONOTONE: convex,
+        }
+        if not holds.get(kind, False):
             raise InvalidProblem(
                 f"kind was declared {kind.value}, but Q is {certified.value} (along differences "
                 f"of atoms: eigenvalues from {eigenvalues[0]:.3g} to {eigenvalues[-1]:.3g})"
@@ -171,7 +178,10 @@ class QuadraticOverHull:
     def scale(self) -> float:
         """What every tolerance is relative to: the sizes of both terms over the hull, summed."""
         quadratic = self.form.scale(self.centred)
-        return quadratic + float(np.abs(self.centred @ self.centred_c).max())
+        scale = quadratic + float(np.abs(self.centred @ self.centred_c).max())
+        if not np.isfinite(scale):
+            raise InvalidProblem("atoms, Q or c are so large that values of f overflow; rescale")
+        return scale
 
     @cached_property
     def radius(self) -> float:
@@ -236,6 +246,8 @@ class QuadraticOverHull:
         keys = combinations.keys
         if combinations.m == 0 or (keys.size and not 0 <= keys.min() <= keys.max() < self.n):
             raise InvalidProblem(f"start must name atoms by keys 0 to {self.n - 1}; got {keys}")
+        if combinations.data.dtype.kind != "f":
+            raise InvalidProblem(f"start: weights must be floats; got {combinations.data.dtype}")
         sums = combinations.sums()
         if (combinations.data < 0).any() or not np.allclose(sums, 1, rtol=0, atol=1e-12):
             raise InvalidProblem("start must be convex combinations: weights >= 0 that sum to 1")
@@ -252,7 +264,9 @@ class QuadraticOverHull:
 
     @cached_property
     def exact_chain(self) -> tuple[NDArray[Any], ...]:
-        """The chain of Q as Fractions."""
+        """The chain of Q as Fractions: the texts given, else each double as it is."""
+        if self._exact_Q is not None:
+            return (self._exact_Q,)
         return tuple(_exact(link) for link in self.form.chain())
 
     @cached_property
@@ -270,4 +284,6 @@ class QuadraticOverHull:
         for array in (self.atoms, *self.form.chain(), self.c, *start):
             digest.update(f"{array.dtype.str}{array.shape}".encode())
             digest.update(np.ascontiguousarray(array).tobytes())
+        for exact in (self._exact_atoms, self._exact_Q, self._exact_c):
+            digest.update(b"" if exact is None else str(exact.tolist()).encode())
         return digest.hexdigest()[:16]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwbench.errors import MissingExtra
+from fwbench.errors import MissingExtra, said
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.judge import Judge, Look
@@ -25,7 +25,8 @@ from fwbench.rest import cycles, facts
 from fwbench.solver import Queries, Sampling, Solver, SolverEntry, each
 from fwbench.trace import Status, Trace, checkpoints
 
-REPEATS_SECONDS = 0.02  # runs.seconds is the median of as many repeats as fit in here
+REPEATS_SECONDS = 0.02  # runs.seconds is the median of as many repeats as fit in here,
+REPEATS = 100  # at most so many: of runs of microseconds the starts take longer
 OWN_SUM_SECONDS = 1.0  # a traced run longer than this is not repeated
 STALLED_LOOKS, STALLED_GAIN = 8, 0.01
 STALLED_STEPS = 1000  # before that, the spikes of an open-loop gap look like a stall
@@ -94,12 +95,11 @@ def run(
     except MissingExtra as error:
         return Run(Status.SKIPPED, str(error))
     except MemoryError as error:
-        return Run(Status.MEMORY, f"out of memory: {error}", traceback=traceback.format_exc())
+        return Run(Status.MEMORY, said(error), traceback=traceback.format_exc())
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a solver may raise anything, SystemExit and its kin included
-        kind = type(error).__name__
-        return Run(Status.ERROR, f"{kind}: {error}", traceback=traceback.format_exc())
+        return Run(Status.ERROR, said(error), traceback=traceback.format_exc())
 
 
 class _Session:
@@ -148,6 +148,8 @@ class _Session:
         look = self._look(state, 0)
         self.first = look
         stop, state, look = self._walk(model, state, look)
+        if look.finite and self.judge.inside and look.row["feasibility"] is None:
+            look = self._found(state)
         status, reason = self._verdict(state, look, stop)
         row = self._row(state, look) | {"setup_seconds": setup / 1e9}
         row |= self._seconds(model, state, status)
@@ -171,7 +173,8 @@ class _Session:
                 stop = None if look.finite else self._stop(look, state)
             return stop, state, look
         if sampling is Sampling.RERUN:
-            at = [2**i for i in range(self.budget.max_steps.bit_length())]
+            most = self.budget.max_steps
+            at = [*(2**i for i in range((most - 1).bit_length())), most]
         else:
             at = checkpoints(self.budget.max_steps)[1:]
             stride = self.judge.every(self.start.m, len(at))
@@ -201,18 +204,28 @@ class _Session:
         return ahead
 
     def _advance(self, model: Any, state: Any, steps: int) -> None:
+        before = state.steps
         begun = perf_counter_ns()
         self.solver.advance(model, state, steps)
         self.clock += perf_counter_ns() - begun
+        if state.steps <= before and not state.done:
+            raise RuntimeError(f"advance({steps}) left state.steps at {state.steps}")
 
     def _look(self, state: Any, k: int, *, last: bool = False) -> Look:
         look = self.judge.look(state.points(), state.weights(), last=last)
-        counters = getattr(state, "counters", None) or {}
+        counters = _counted(state)
         counts = {name: counters.get(name) for name in ("lmo", "gradient", "matvec")}
         self.trace.add(k=k, seconds=self.clock / 1e9, **look.row, **counts)
         self.recent.append((k, look.offset))
         if self.problem.d == 2:
             self.path.append(look.offset + self.problem.mean)
+        return look
+
+    def _found(self, state: Any) -> Look:
+        """Judge the last point again, with weights that the judge finds."""
+        look = self.judge.look(state.points(), None, last=True)
+        self.trace.replace_last(**look.row)
+        self.recent[-1] = (state.steps, look.offset)
         return look
 
     # -- reasons to stop ---------------------------------------------------------------------
@@ -316,7 +329,7 @@ class _Session:
     # -- what is kept ------------------------------------------------------------------------
 
     def _row(self, state: Any, look: Look) -> dict[str, Any]:
-        counters = getattr(state, "counters", None) or {}
+        counters = _counted(state)
         scale, row = self.problem.scale, look.row
         gap = row.get("gap")
         if gap is not None and "lower_centred" in row:
@@ -349,7 +362,7 @@ class _Session:
         if self.entry.sampling is not Sampling.ADVANCE:
             return {"seconds": own, "seconds_from": "run"}
         times: list[float] = []
-        while not times or sum(times) + min(times) < REPEATS_SECONDS:
+        while not times or (len(times) < REPEATS and sum(times) + min(times) < REPEATS_SECONDS):
             fresh = self.solver.init(model, self.start)
             begun = perf_counter_ns()
             self.solver.advance(model, fresh, state.steps)
@@ -380,6 +393,12 @@ class _Session:
             done.rest["shrunk"] = [spread / first_radius if first_radius else 0.0] * m
         done.points, done.weights = look.offset + self.problem.mean, weights
         done.path = np.stack(self.path) if self.path else None
+
+
+def _counted(state: Any) -> dict[str, int]:
+    """Return the counters that a state keeps."""
+    counters = getattr(state, "counters", None) or {}
+    return {name: int(count) for name, count in counters.items() if count is not None}
 
 
 _WARM: set[tuple[Any, ...]] = set()

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fwbench import catalog, suite
-from fwbench.catalog import Choice
-from fwbench.errors import FwbenchError, InvalidParameter
+from fwbench.catalog import LARGEST, Choice
+from fwbench.errors import InvalidParameter, RunFolderError
 from fwbench.execution.here import Here
 from fwbench.execution.tasks import Task
 from fwbench.geometry.forms import Kind
@@ -53,11 +53,20 @@ def _all_solvers() -> tuple[str, ...]:
     return tuple(catalog.names("solvers"))
 
 
-def _unique(group: catalog.Group, texts: tuple[str, ...], seed: int | None) -> list[Choice]:
+def _unique(
+    group: catalog.Group, texts: tuple[str, ...], seed: int | None, sources: dict[Any, str]
+) -> list[Choice]:
+    """Return the choices of texts, equal ones once; `sources` notes where each name is from."""
     found: dict[str, Choice] = {}
     for text in texts:
         for choice in catalog.choices(group, text, seed):
             found.setdefault(choice.text, choice)
+            before = sources.setdefault((group, choice.name), choice.source)
+            if before != choice.source:
+                raise InvalidParameter(
+                    f"{before} and {choice.source} are both called {choice.name}, so their "
+                    "results could not be told apart; give one another name in its ENTRY"
+                )
     return list(found.values())
 
 
@@ -70,6 +79,8 @@ def plan(question: Question) -> tuple[list[Task], dict[str, Any] | None]:
         Before anything runs.
     """
     given = question.limits or {}
+    if question.repeat < 1:
+        raise InvalidParameter(f"repeat must be at least 1; got {question.repeat}")
     name = question.suite or (None if question.problems else "quick")
     chosen = suite.load(name) if name else None
     blocks = (
@@ -78,15 +89,16 @@ def plan(question: Question) -> tuple[list[Task], dict[str, Any] | None]:
         else chosen.blocks
     )
     tasks: dict[str, Task] = {}
+    sources: dict[Any, str] = {}
     for block in blocks:
         solvers = question.solvers or block.solvers or _all_solvers()
-        chosen_solvers = _unique("solvers", solvers, question.seed)
+        chosen_solvers = _unique("solvers", solvers, question.seed, sources)
         direct = any(choice.entry.sampling is Sampling.ONCE for choice in chosen_solvers)
         exact = None
         if chosen is not None and not question.solvers and not direct:
             [exact] = catalog.choices("solvers", EXACT_REFERENCE)
         budget = _budget({**block.limits, **given})
-        for problem in _unique("problems", block.problems, question.seed):
+        for problem in _unique("problems", block.problems, question.seed, sources):
             extra = [exact] if exact is not None and _is_convex(problem) else []
             for solver in [*chosen_solvers, *extra]:
                 for repetition in range(question.repeat):
@@ -101,15 +113,21 @@ def plan(question: Question) -> tuple[list[Task], dict[str, Any] | None]:
 def _is_convex(problem: Choice) -> bool:
     try:
         return catalog.build_problem(problem).kind is Kind.CONVEX
-    except FwbenchError:
-        return False  # its runs say what is wrong with it
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # whatever a user's file raises, its runs say it
+        return False
 
 
 def _budget(limits: dict[str, Any]) -> Budget:
     for key, value in limits.items():
-        if not isinstance(value, int | float) or not value > 0:
-            raise InvalidParameter(f"{key} must be a positive number; got {value!r}")
-    return Budget(**limits)
+        kinds = int if key == "max_steps" else int | float
+        if not isinstance(value, kinds) or isinstance(value, bool) or not 0 < value < LARGEST:
+            rule = "integer" if key == "max_steps" else "number"
+            raise InvalidParameter(f"{key} must be a positive {rule}; got {value!r}")
+    # 1 and 1.0 are one budget: it is a part of the run_id
+    typed: dict[str, Any] = {k: v if k == "max_steps" else float(v) for k, v in limits.items()}
+    return Budget(**typed)
 
 
 def _task(problem: Choice, solver: Choice, repetition: int, order: int, budget: Budget) -> Task:
@@ -131,7 +149,18 @@ def planned_again(folder: RunFolder) -> tuple[list[Task], dict[str, Any] | None]
     """Return the plan that a run folder was made by."""
     made = folder.manifest
     described = {name: made.get(name) for name in ("suite", "suite_digest")}
-    return [Task.from_dict(task) for task in made["plan"]], described if made["suite"] else None
+    tasks = [Task.from_dict(task) for task in made["plan"]]
+    return tasks, described if described["suite"] else None
+
+
+def _resumable(folder: RunFolder, tasks: list[Task]) -> None:
+    """Refuse to mix the runs of another question into a folder."""
+    planned = {task.run_id for task in planned_again(folder)[0]}
+    if left := planned - {task.run_id for task in tasks}:
+        raise RunFolderError(
+            f"{folder.path} was made by another question: {len(left)} of its {len(planned)} runs "
+            "are not in this one; --resume with --out alone goes on with it, --fresh starts anew"
+        )
 
 
 @contextmanager
@@ -176,7 +205,11 @@ def execute(
     bool
         False if a Ctrl-C ended it; what was done is saved.
     """
-    executor = Here()
+    executor, done = Here(), set()
+    if folder.has_journal:
+        _resumable(folder, tasks)
+        folder.mend()
+        done = {r["row"]["run_id"] for r in folder.records() if r["row"]["status"] not in UNDONE}
     folder.write_manifest(
         manifest(command, executor.threads)
         | (described or {"suite": None, "suite_digest": None})
@@ -184,18 +217,20 @@ def execute(
         | {"budgets": [asdict(b) for b in dict.fromkeys(t.budget for t in tasks)]}
         | {"plan": [task.as_dict() for task in tasks]}
     )
-    done = set()
-    if (folder.path / "journal.jsonl").exists():
-        done = {r["row"]["run_id"] for r in folder.records() if r["row"]["status"] not in UNDONE}
     missing = [task for task in tasks if task.run_id not in done]
     asked = threading.Event()
+
+    def announced() -> Iterator[Task]:
+        for task in missing:
+            told(task, None)
+            yield task
+
     with _interruptible(asked):
         try:
-            for task in missing:
-                told(task, None)
-                [(record, arrays)] = executor.run([task])
+            for task, record, arrays in executor.run(announced()):
                 if record["row"]["status"] == Status.INTERRUPTED and not asked.is_set():
-                    record["row"] |= {"status": "error", "reason": "KeyboardInterrupt, its own"}
+                    reason = "KeyboardInterrupt, raised by the solver itself"
+                    record["row"] |= {"status": str(Status.ERROR), "reason": reason}
                 folder.append(record, arrays)
                 told(task, record["row"])
                 if asked.is_set():

@@ -189,6 +189,8 @@ def step_rule(text: str) -> StepRule:
         )
     rule = RULES[match[1]]
     try:
+        if re.search(r"e[-+]?\d{4}", match[2] or "", re.IGNORECASE):
+            raise ValueError("an exponent beyond all doubles")  # would fill the memory exactly
         arguments = [Fraction(part.strip()) for part in match[2].split(",")] if match[2] else []
     except (ValueError, ZeroDivisionError) as error:
         raise InvalidParameter(f"step={text}: arguments must be numbers; {error}") from error

@@ -1,18 +1,23 @@
 """A run folder: the journal is the truth, everything else in it is a view.
 
-``journal.jsonl`` holds a line a run: a checksum and what the run gave. A torn tail (the process
-was killed while writing) is cut; a line whose checksum is wrong is set aside with a warning.
+``journal.jsonl`` holds a line a run: a checksum and what the run gave. Reading leaves a torn tail
+(the process was killed while writing) and lines whose checksum is wrong out, with a warning;
+before more runs are written, the tail is cut and such lines are set aside.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -40,7 +45,9 @@ def plain(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return str(value) if isinstance(value, str) else value
+    if isinstance(value, str):  # lone surrogates (a file's name may hold them) fit into no table
+        return value.encode(errors="backslashreplace").decode()
+    return value
 
 
 def _line(record: dict[str, Any]) -> str:
@@ -50,31 +57,45 @@ def _line(record: dict[str, Any]) -> str:
     )
 
 
-def _record(line: str) -> dict[str, Any] | None:
+def _record(line: bytes) -> dict[str, Any] | None:
     """Return what a line holds, or None if it is not whole."""
     try:
         entry = json.loads(line)
         text = json.dumps(entry["record"], allow_nan=False, sort_keys=True)
-    except (ValueError, KeyError, TypeError):
+        whole = entry["checksum"] == hashlib.sha256(text.encode()).hexdigest()[:16]
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    whole = entry["checksum"] == hashlib.sha256(text.encode()).hexdigest()[:16]
     record: dict[str, Any] = entry["record"]
     return record if whole else None
+
+
+@contextmanager
+def _told(path: Path, verb: str, after: str = "") -> Iterator[None]:
+    """Say in one sentence what could not be done with a path."""
+    try:
+        yield
+    except RunFolderError:
+        raise
+    except OSError as error:
+        raise RunFolderError(
+            f"{path} cannot be {verb}: {error.strerror or error}{after}"
+        ) from error
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader sees the old content or the new one, never half of it."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     data = content.encode() if isinstance(content, str) else content
-    try:
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise RunFolderError(f"{path} cannot be written: {error.strerror or error}") from error
+    with _told(path, "written"):
+        try:
+            with beside.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        finally:
+            with suppress(OSError):
+                beside.unlink()
 
 
 class RunFolder:
@@ -106,76 +127,89 @@ class RunFolder:
                 raise RunFolderError(
                     f"{path} exists; --resume does what is missing there, --fresh starts anew"
                 )
-            if fresh:
-                folder._set_journal_aside()
-        try:
+            if fresh and folder.has_journal:
+                with _told(path, "set aside"):
+                    folder._set_journal_aside()
+        with _told(path, "made"):
             (path / POINTS).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunFolderError(f"{path} cannot be made: {error.strerror or error}") from error
         return folder
 
     def _set_journal_aside(self) -> None:
-        journal = self.path / JOURNAL
-        if journal.exists():
-            number = 1
-            while (aside := self.path / f"journal.{number}.jsonl").exists():
-                number += 1
-            journal.rename(aside)
+        number = 1
+        while (aside := self.path / f"journal.{number}.jsonl").exists():
+            number += 1
+        (self.path / JOURNAL).rename(aside)
+        if (points := self.path / POINTS).exists():
+            points.rename(self.path / f"{POINTS}.{number}")
 
     # -- the journal -------------------------------------------------------------------------
 
+    @property
+    def has_journal(self) -> bool:
+        """Whether any run was started here."""
+        return (self.path / JOURNAL).exists()
+
     def append(self, record: dict[str, Any], points: dict[str, Any]) -> None:
         """Write what a run gave; when this returns it is on the disk."""
-        try:
+        name = self.path / POINTS / f"{record['row']['run_id']}.npz"
+        with _told(self.path, "written", "; what was done before is safe"):
             if points:
-                name = self.path / POINTS / f"{record['row']['run_id']}.npz"
-                beside = name.with_name(f".{name.name}")
-                with beside.open("wb") as file:
-                    np.savez(file, **points)
-                os.replace(beside, name)
+                buffer = io.BytesIO()
+                np.savez(buffer, **points)
+                write_whole(name, buffer.getvalue())
+            else:
+                name.unlink(missing_ok=True)  # an earlier try may have left some
             with (self.path / JOURNAL).open("ab") as journal:
                 journal.write(_line(record).encode())
                 journal.flush()
                 os.fsync(journal.fileno())
-        except OSError as error:
-            raise RunFolderError(
-                f"{self.path} cannot be written: {error.strerror or error}; what was done before "
-                "is safe"
-            ) from error
 
-    def records(self) -> list[dict[str, Any]]:
-        """Return what all runs gave, the newest of each run, in the order they were done."""
+    def _lines(self) -> tuple[dict[bytes, dict[str, Any]], list[bytes], bytes]:
+        """Return the journal's good lines with their records, damaged ones, and a torn tail."""
         path = self.path / JOURNAL
         if not path.exists():
             raise RunFolderError(f"{self.path} holds no {JOURNAL}: not a run folder?")
-        data = path.read_bytes()
-        if data and not data.endswith(b"\n"):
-            whole = data[: data.rfind(b"\n") + 1]
-            write_whole(path, whole)
-            warnings.warn(f"{path}: a torn last line was cut; its run is not done", stacklevel=2)
-            data = whole
-        lines = data.decode("utf-8", errors="replace").splitlines(keepends=True)
-        records = [_record(line) for line in lines]
-        if any(record is None for record in records):
-            bad = [line for line, record in zip(lines, records, strict=True) if record is None]
-            write_whole(self.path / ASIDE, "".join(bad))
-            good = [line for line, record in zip(lines, records, strict=True) if record is not None]
-            write_whole(path, "".join(good))
+        with _told(path, "read"):
+            *lines, tail = path.read_bytes().split(b"\n")
+        read = {line: _record(line) for line in lines}
+        good = {line: record for line, record in read.items() if record is not None}
+        return good, [line for line in lines if line not in good], tail
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return what all runs gave, the newest of each run, in the order they were done.
+
+        Warns of what is damaged; changes nothing.
+        """
+        good, bad, tail = self._lines()
+        if bad or tail:
+            torn = " and a torn last one" if tail else ""
             warnings.warn(
-                f"{path}: {len(bad)} damaged lines were set aside in {ASIDE}; their runs are not "
-                "done",
+                f"{self.path / JOURNAL}: {len(bad)} damaged lines{torn} are left out; --resume "
+                "runs them again",
                 stacklevel=2,
             )
-        newest = {record["row"]["run_id"]: record for record in records if record is not None}
-        return list(newest.values())
+        return list({record["row"]["run_id"]: record for record in good.values()}.values())
+
+    def mend(self) -> None:
+        """Cut a torn tail and set damaged lines aside, so that more can be written."""
+        good, bad, tail = self._lines()
+        if bad:
+            with _told(self.path / ASIDE, "written"), (self.path / ASIDE).open("ab") as aside:
+                aside.writelines(line + b"\n" for line in bad)
+        if bad or tail:
+            write_whole(self.path / JOURNAL, b"".join(line + b"\n" for line in good))
 
     def points(self, run_id: str) -> dict[str, Any] | None:
         """Return the arrays kept for a run, or None."""
         path = self.path / POINTS / f"{run_id}.npz"
         if not path.exists():
             return None
-        with np.load(path) as file:
-            return {name: file[name] for name in file.files}
+        try:
+            with path.open("rb") as opened, np.load(opened) as file:
+                return {name: file[name] for name in file.files}
+        except (OSError, EOFError, ValueError, BadZipFile) as error:
+            warnings.warn(f"{path} is damaged and left out: {error}", stacklevel=2)
+            return None
 
     # -- views -------------------------------------------------------------------------------
 
@@ -183,13 +217,15 @@ class RunFolder:
     def manifest(self) -> dict[str, Any]:
         """What made the runs."""
         path = self.path / MANIFEST
+        if not path.exists():
+            raise RunFolderError(f"{self.path} holds no {MANIFEST}: not a run folder?")
         try:
-            manifest: dict[str, Any] = json.loads(path.read_text())
-        except FileNotFoundError:
-            raise RunFolderError(f"{self.path} holds no {MANIFEST}: not a run folder?") from None
-        except ValueError as error:
-            raise RunFolderError(f"{path} is damaged: {error}") from error
-        if manifest.get("schema", 0) > SCHEMA:
+            with _told(path, "read"):
+                manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            newer, _ = manifest["schema"] > SCHEMA, manifest["plan"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise RunFolderError(f"{path} is damaged: {error!r}") from error
+        if newer:
             raise RunFolderError(
                 f"{path} was written by a newer fwbench (schema {manifest['schema']} > {SCHEMA}); "
                 "update fwbench"
@@ -203,8 +239,6 @@ class RunFolder:
 
     def write_table(self, name: str, table: Any) -> None:
         """Write a pandas DataFrame as NAME.parquet."""
-        import io
-
         buffer = io.BytesIO()
         table.to_parquet(buffer, index=False)
         write_whole(self.path / f"{name}.parquet", buffer.getvalue())

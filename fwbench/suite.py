@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,9 +69,12 @@ def load(name: str) -> Suite:
     """
     known = suites()
     path = Path(name) if name.endswith(".toml") else known.get(name)
-    if path is None or not path.is_file():
+    if path is None:
         raise UnknownName(f"no suite {name!r}; {nearest(name, known)}")
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnknownName(f"no suite {name}: {error.strerror}") from error
     try:
         content = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -80,16 +84,28 @@ def load(name: str) -> Suite:
     if not isinstance(blocks, list) or not blocks:
         raise InvalidParameter(f"{path}: a suite needs at least one [[block]]")
     for block in blocks:
+        if not isinstance(block, dict):
+            raise InvalidParameter(f"{path}: a block is a table [[block]]; got {block!r}")
         _known_keys(path, block, _BLOCK)
         for key in ("problems", "solvers"):
             texts = block.get(key, [])
             if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
                 raise InvalidParameter(f"{path}: {key} must be a list of texts; got {texts!r}")
-        if not block.get("problems"):
-            raise InvalidParameter(f"{path}: each [[block]] needs problems")
+        if not block.get("problems") or block.get("solvers") == []:
+            raise InvalidParameter(
+                f"{path}: each [[block]] needs problems; solvers may be left out (all run)"
+            )
+    bare = re.sub(r"[^\w.-]", "-", path.stem.partition("@")[0])
+    name, version = content.get("name", bare), content.get("version", 1)
+    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name):
+        raise InvalidParameter(
+            f"{path}: name must consist of letters, digits, dots, _ and -; got {name!r}"
+        )
+    if type(version) is not int:
+        raise InvalidParameter(f"{path}: version must be an integer; got {version!r}")
     return Suite(
-        name=str(content.get("name", path.stem)),
-        version=int(content.get("version", 1)),
+        name=name,
+        version=version,
         description=str(content.get("description", "")),
         blocks=tuple(
             Block(

@@ -121,6 +121,11 @@ def keys_of(problem: QuadraticOverHull, rule: StepRule, *, exact: bool = False) 
     )
 
 
+def towards(x: NDArray[Any], target: NDArray[Any], gamma: Any) -> NDArray[Any]:
+    """Return x + γ (target − x): x itself at rest, the target itself for γ = 1."""
+    return np.where(gamma == 1, target, x + gamma * (target - x))
+
+
 @dataclass(frozen=True, eq=False)
 class Moved:
     """What one layer did: new points (1 − γ) x + γ (mixing @ keys), shape (m, d)."""
@@ -134,13 +139,17 @@ class Moved:
         gamma = np.asarray(self.gamma, dtype=np.float64)
         kept = (1 - gamma) * weights
         if isinstance(self.mixing, Combinations):
-            each = self.mixing
+            each = Combinations(
+                self.mixing.indptr, self.mixing.keys, self.mixing.data.astype(np.float64)
+            )
             if moving:
                 return np.asarray(kept + gamma * each.averages(weights[each.keys]))
             share = np.broadcast_to(gamma, (each.m, 1))[each.query, 0] * each.data
-            np.add.at(kept, (each.query, each.keys), share.astype(np.float64))
+            np.add.at(kept, (each.query, each.keys), share)
             return kept
-        return np.asarray(kept + gamma * (self.mixing @ weights if moving else self.mixing))
+        rows = self.mixing.astype(np.float64)
+        rows /= rows.sum(axis=1)[:, None]  # those of float32 sum to 1 but for 1e-7, at every step
+        return np.asarray(kept + gamma * (rows @ weights if moving else rows))
 
 
 @dataclass(eq=False)

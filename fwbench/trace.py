@@ -66,6 +66,11 @@ class Trace:
         if row:
             raise KeyError(f"a trace has no columns {sorted(row)}")
 
+    def replace_last(self, **row: Any) -> None:
+        """Replace entries of the newest row."""
+        for name, value in row.items():
+            self.columns[name][-1] = value
+
     def last(self, name: str) -> Any:
         """Return the newest value of a column."""
         return self.columns[name][-1]

@@ -134,7 +134,7 @@ HARD = {
     ),
     "near-duplicates": Hard(
         "atoms 7e-9 apart: nearly singular systems, steps as short as that",
-        _of(np.vstack([TRIANGLE, TRIANGLE + [CLOSE, 0.0], TRIANGLE + [0.0, CLOSE]])),
+        _of(np.vstack([TRIANGLE, *(TRIANGLE + CLOSE * np.eye(2)[:, None])])),
         Fraction(5, 4),
     ),
     # -- size and place

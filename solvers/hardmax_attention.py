@@ -27,7 +27,7 @@ from fwbench.kernels.pricing import leaders
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, SolverEntry
 from fwbench.steps import OpenLoop, StepRule
-from fwbench.tokens import Keys, Moved, Tokens, keys_of, tokens
+from fwbench.tokens import Keys, Moved, Tokens, keys_of, tokens, towards
 
 
 def tied(scores: NDArray[Any], tie: Any, keys: NDArray[Any], *, distinct: bool) -> Combinations:
@@ -108,7 +108,7 @@ class HardmaxAttention:
             mixing = Combinations.joined(parts)
             target = mixing.averages(keys[mixing.keys]).astype(x.dtype)
         gamma = model.step_lengths(self.step, t, x, target - x, estimate)
-        return Moved((1 - gamma) * x + gamma * target, gamma, mixing)
+        return Moved(towards(x, target, gamma), gamma, mixing)
 
     def advance(self, model: Keys, state: Tokens, steps: int) -> None:
         for t in range(state.steps, state.steps + steps):

@@ -21,7 +21,7 @@ from fwbench.kernels.line import GIVEN
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, SolverEntry
 from fwbench.steps import Constant, StepRule
-from fwbench.tokens import Keys, Moved, Tokens, keys_of, tokens
+from fwbench.tokens import Keys, Moved, Tokens, keys_of, tokens, towards
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,16 @@ class SoftmaxAttention:
         """Return what step t does to points x (m, d)."""
         keys = x if self.moving else model.points
         target, mixing = np.empty_like(x), []
+        # from one key on: a cloud at rest stays, however the rounded weights sum up
+        apart = keys - keys[0]
         for block, scores in model.scores(x, keys):
             # scores grow with beta: shifting by the least one keeps exp from overflowing
             attention = np.exp(-self.beta * (scores - scores.min(axis=1)[:, None]))
             attention /= attention.sum(axis=1)[:, None]
-            target[block] = attention @ keys
+            target[block] = keys[0] + attention @ apart
             mixing.append(attention)
         gamma = model.step_lengths(self.step, t, x, target - x, estimate)
-        return Moved((1 - gamma) * x + gamma * target, gamma, np.vstack(mixing))
+        return Moved(towards(x, target, gamma), gamma, np.vstack(mixing))
 
     def advance(self, model: Keys, state: Tokens, steps: int) -> None:
         for t in range(state.steps, state.steps + steps):

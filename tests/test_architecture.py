@@ -37,7 +37,7 @@ FLOORS = {
     (4, 0): "judge trace grammar names",
     (3, 0): "solvers solvers.* problems problems.*",
     (2, 1): "solver tokens",
-    (2, 0): "steps lowering minilm",
+    (2, 0): "steps lowering minilm tables",
     (1, 0): "problem",
     (0, 2): "kernels.frank_wolfe",
     (0, 1): "kernels.* geometry.inputs",

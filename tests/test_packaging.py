@@ -142,7 +142,7 @@ def test_every_dependency_is_pinned():
 
 
 def test_no_tracked_file_knows_this_machine():
-    listed = run("git", "ls-files", "-z", cwd=ROOT)
+    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
     if listed.returncode != 0:
         pytest.skip("not a git checkout: nothing says which files are tracked")
     # the pieces are joined here, so that this file does not hold what it looks for

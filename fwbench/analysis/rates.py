@@ -1,8 +1,8 @@
 """How fast one trace decays: its rate class, the window it was read from, or a refusal.
 
-A single trace zig-zags, runs in stairs and ends in rounding noise. So the noise is cut off, a
-burn-in may be dropped, three laws compete, and whatever the rows do not carry is
-``undetermined``: a refusal costs less than a wrong exponent.
+A trace zig-zags, runs in stairs and ends in rounding noise: so that noise is cut off, a burn-in
+may be dropped, laws compete, and what the rows do not carry is ``undetermined``, for a refusal
+costs less than a wrong exponent.
 """
 
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ ROWS = 8  # fewer rows carry no law
 STARTS = (0.0, 0.2, 0.4, 0.6)  # shares of the rows given up as burn-in
 LEAD, EXPLAINED = 2.0, 0.7  # least lead in AICc over the next law, least r squared
 AGREEMENT = 0.2  # relative difference allowed between least squares and Theil-Sen
-SHARE, SHARE_MOST = 0.15, 0.25  # part of the whole decline by which a part may miss its own
+SHARE, SHARE_MOST = 0.12, 0.25  # part of the whole decline by which a part may miss its own
 SPAN, STEEPEST = 4.0, -6.0  # a power law needs k to grow so far, and is not believed beyond
 FLAT, CLEAR = 0.4, 0.05  # declines (in nats, over a window): below is none; surely above is one
-ORDERS = np.geomspace(1.1, 4.0, 60)  # nearer to 1 superlinear can't be told from linear
+ORDERS = np.geomspace(1.2, 4.0, 50)  # nearer to 1 superlinear can't be told from linear
 TEN = float(np.log(10.0))
 
 
@@ -81,10 +81,7 @@ class _Fit(NamedTuple):
     r_squared: float
     aicc: float
     order: float
-
-    @property
-    def decades(self) -> float:
-        return -self.slope * float(np.ptp(self.t)) / TEN
+    decades: float
 
 
 def rate_of(
@@ -151,11 +148,11 @@ def _refusal(name: str, why: str, window: tuple[int | None, int | None] = (None,
 def _jumps(k: Vector, h: Vector, cut: float, exact_end: bool) -> bool:
     """Return whether the fall to the floor is far off the trend of the steps before it."""
     falls = -np.diff(np.log10(np.append(h, cut)))
-    per_step = falls / np.diff(k)
-    trend = float(per_step[-3:-1].max(initial=0.0))
+    speeds = falls / np.diff(k)
     # A superlinear method of order q falls q times as far as in the step before; four is beyond q.
-    times, speed = (2.0, 0.0) if exact_end else (4.0, 1.0)
-    return bool(falls[-1] >= times and per_step[-1] >= max(speed, times * trend))
+    times, least = (2.0, 0.0) if exact_end else (4.0, 1.0)
+    least = max(least, times * float(speeds[-3:-1].max(initial=0.0)))
+    return bool(falls[-1] >= times and speeds[-1] >= least)
 
 
 def _law_of(k: Vector, y: Vector, name: str, *, at_floor: bool) -> Rate:
@@ -165,8 +162,7 @@ def _law_of(k: Vector, y: Vector, name: str, *, at_floor: bool) -> Rate:
         window, fallen = (int(k[rest]), int(k[-1])), float(y[0] - np.median(y[rest:])) / TEN
         if fallen >= DECADES[RateClass.LINEAR]:  # perhaps converged, as far as its arithmetic goes
             return _refusal(name, f"falls by {fallen:.1f} decades, then rests", window)
-        reason = f"none: does not decay from step {window[0]} to {window[1]}"
-        return Rate(RateClass.NONE, name, None, None, None, *window, None, reason)
+        return Rate(RateClass.NONE, name, None, None, None, *window, None, "none: does not decay")
     judged = {s: _best_law(k[s:], y[s:]) for s in starts}
     sound = {s: fit for s, (fit, doubt) in judged.items() if not doubt}
     if not sound:
@@ -174,8 +170,8 @@ def _law_of(k: Vector, y: Vector, name: str, *, at_floor: bool) -> Rate:
     least = min(fit.variance for fit in sound.values())
     start, fit = next((s, fit) for s, fit in sound.items() if fit.variance <= 1.5 * least)
     window = (int(k[start]), int(k[-1]))
-    if any(other.law is not fit.law for s, other in sound.items() if s > start):
-        return _refusal(name, f"{fit.law} from step {window[0]}, something else later", window)
+    if len(seen := sorted({other.law for other in sound.values()})) > 1:
+        return _refusal(name, f"windows differ, {' or '.join(seen)}", window)
     rate = fit.slope if fit.law is RateClass.SUBLINEAR else fit.order
     if fit.law is RateClass.LINEAR:  # the checkpoints are geometric: weigh them to even steps
         rate = float(np.exp(_line(k[start:], y[start:], np.gradient(k[start:]))[0]))
@@ -200,6 +196,8 @@ def _best_law(k: Vector, y: Vector) -> tuple[_Fit, str]:
     orders = ORDERS[np.log(ORDERS) * max(k[-1] - k[-ROWS], (k[-1] - k[0]) / 10.0) < 10.0]
     powers = [_fit(RateClass.SUPERLINEAR, q ** (k - k[-1]), y, float(q)) for q in orders]
     laws = [_fit(RateClass.SUBLINEAR, np.log(k), y), _fit(RateClass.LINEAR, k, y)]
+    # Two laws of no class: what goes like them is neither a power, nor a factor, nor an order.
+    laws += [_fit(RateClass.UNDETERMINED, k**p, y) for p in (0.5, 2.0)]
     laws += sorted(powers, key=lambda fit: fit.aicc)[:1]
     best, second = sorted(laws, key=lambda fit: fit.aicc)[:2]
     return best, _doubt(best, second.aicc, k, y)
@@ -210,8 +208,10 @@ def _fit(law: RateClass, t: Vector, y: Vector, order: float = 1.0) -> _Fit:
     slope, _, rss = _line(t, y)
     # Right to a thousandth is right enough: no hairs are split over traces without noise.
     aicc = n * float(np.log(rss / n + 1e-6)) + 2 * p + 2 * p * (p + 1) / (n - p - 1)
+    aicc = aicc if slope < 0.0 else np.inf
     r_squared = 1.0 - rss / max(n * float(np.var(y)), 1e-300)
-    return _Fit(law, t, slope, rss / (n - p), r_squared, aicc if slope < 0.0 else np.inf, order)
+    decades = -slope * float(np.ptp(t)) / TEN
+    return _Fit(law, t, slope, rss / (n - p), r_squared, aicc, order, decades)
 
 
 def _doubt(fit: _Fit, next_aicc: float, k: Vector, y: Vector) -> str:
@@ -219,11 +219,11 @@ def _doubt(fit: _Fit, next_aicc: float, k: Vector, y: Vector) -> str:
     if fit.slope >= 0.0:
         return "the signal does not decay steadily"
     if next_aicc - fit.aicc < LEAD:
-        return f"{fit.law} leads in AICc by {next_aicc - fit.aicc:.1f} only, {LEAD:.0f} needed"
+        return f"the best law leads in AICc by {next_aicc - fit.aicc:.1f} only, {LEAD:.0f} needed"
+    if fit.law is RateClass.UNDETERMINED or fit.order == ORDERS[0]:
+        return "the decay lies between two classes"
     if fit.decades < DECADES[fit.law]:
         return f"{fit.law} decays by {fit.decades:.1f} decades only, {DECADES[fit.law]:.0f} needed"
-    if fit.order == ORDERS[0]:
-        return f"the decay gains speed, but no order above {fit.order} fits"
     if fit.law is RateClass.SUBLINEAR and (fit.slope < STEEPEST or k[-1] < SPAN * k[0]):
         return f"a power {fit.slope:.1f} from step {k[0]:.0f} to {k[-1]:.0f} is not believed"
     if fit.r_squared < EXPLAINED:

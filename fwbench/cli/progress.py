@@ -15,13 +15,17 @@ from fwbench.execution.tasks import Task
 LOG_WIDTH = 140
 
 
+def console(*, stderr: bool = False) -> Console:
+    """Return a console as wide as the terminal; where there is none, wide enough for a table."""
+    found = Console(stderr=stderr)
+    return found if found.is_terminal else Console(stderr=stderr, width=LOG_WIDTH)
+
+
 class Progress:
     """Tells a person on stderr what runs, what is left and about how long; stdout stays free."""
 
     def __init__(self, total: int) -> None:
-        self.console = Console(stderr=True)
-        if not self.console.is_terminal:
-            self.console = Console(stderr=True, width=LOG_WIDTH, soft_wrap=False)
+        self.console = console(stderr=True)
         self.total, self.done = total, 0
         self.bar = Bar(
             TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn(),

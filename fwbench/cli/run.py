@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -24,12 +25,15 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Run folder. Default: reports/NAME-DATE-TIME."
 )
-@click.option("--seed", type=int, help="Value of every seed that is not given.")
-@click.option("--repeat", type=click.IntRange(min=1), default=1, help="Repetitions of each run.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), help="Value of every seed that is not given."
+)
+@click.option("--repeat", type=click.IntRange(min=1), help="Repetitions of each run. Default: 1.")
 @click.option("--tol", type=float, help="Relative tolerance. Default: 1e-8.")
 @click.option("--max-steps", type=int, help="Steps of one run. Default: 10000.")
 @click.option("--max-seconds", type=float, help="Seconds of one run. Default: 10.")
-@click.option("--resume", is_flag=True, help="Do what is missing in an existing run folder.")
+@click.option("--resume", is_flag=True,
+              help="Do what is missing in the folder --out, and what failed there.")  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Set an existing journal aside and start anew.")
 @click.option(
     "--from", "source", type=click.Path(path_type=Path), help="Repeat the runs of a folder."
@@ -43,7 +47,7 @@ def run(
     problems: tuple[str, ...],
     out: Path | None,
     seed: int | None,
-    repeat: int,
+    repeat: int | None,
     tol: float | None,
     max_steps: int | None,
     max_seconds: float | None,
@@ -63,15 +67,21 @@ def run(
 
     limits = {"tol": tol, "max_steps": max_steps, "max_seconds": max_seconds}
     given = {key: value for key, value in limits.items() if value is not None}
-    if source is not None:
-        if suite or solvers or problems or given or seed is not None:
-            raise click.UsageError("--from repeats a folder as it was: give no other choice")
-        tasks, described = planned_again(RunFolder(source))
+    asked = bool(suite or solvers or problems or given or seed is not None or repeat)
+    if suite and problems:
+        raise click.UsageError("give a SUITE or -p, not both")
+    if source is not None and asked:
+        raise click.UsageError("--from repeats a folder as it was: give no other choice")
+    if resume and (fresh or out is None):
+        raise click.UsageError("--resume goes with --out and without --fresh")
+    if (again := source or (out if resume and not asked else None)) is not None:
+        tasks, described = planned_again(RunFolder(again))
     else:
-        if suite and problems:
-            raise click.UsageError("give a SUITE or -p, not both")
-        tasks, described = plan(Question(suite, solvers, problems, seed, repeat, given))
+        tasks, described = plan(Question(suite, solvers, problems, seed, repeat or 1, given))
     if dry_run:
+        if as_json:
+            click.echo(json.dumps([{"run_id": t.run_id, **t.as_dict()} for t in tasks], indent=1))
+            return DONE
         for task in tasks:
             click.echo(f"{task.run_id}  {task.solver_label}  on  {task.instance_label}")
         click.echo(f"{len(tasks)} runs, each at most {_most(tasks)} s on the clock")

@@ -41,10 +41,9 @@ def show(run: Path, as_json: bool) -> None:
     if as_json:
         click.echo(as_text(findings))
         return
-    from rich.console import Console
-
+    from fwbench.cli.progress import console
     from fwbench.report.terminal import runs_table, terminal_summary
 
-    console = Console()
-    console.print(runs_table(findings))
-    console.print(terminal_summary(findings))
+    shown = console()
+    shown.print(runs_table(findings))
+    shown.print(terminal_summary(findings))

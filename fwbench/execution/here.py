@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import inspect
 import os
@@ -10,7 +11,7 @@ import resource
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -18,6 +19,7 @@ import psutil
 
 import fwbench
 from fwbench import catalog
+from fwbench.errors import said
 from fwbench.execution.tasks import Task
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import Run, limited_threads, run
@@ -52,6 +54,18 @@ def _cache_key(task: Task, problem: QuadraticOverHull, solver: Any) -> str:
     return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:16]
 
 
+def _facts(problem: QuadraticOverHull) -> dict[str, Any]:
+    """Return what a row says of its problem."""
+    return {
+        "n": problem.n,
+        "d": problem.d,
+        "kind": str(problem.kind),
+        "radius": problem.radius,
+        "scale": problem.scale,
+        "queries": problem.start.m,
+    }
+
+
 def _plane(problem: QuadraticOverHull) -> dict[str, Any]:
     """Return what a picture of an instance in the plane is drawn from."""
     return {
@@ -63,7 +77,11 @@ def _plane(problem: QuadraticOverHull) -> dict[str, Any]:
 
 
 def _record(
-    task: Task, problem: QuadraticOverHull | None, done: Run, around: dict[str, Any]
+    task: Task,
+    problem: QuadraticOverHull | None,
+    facts: dict[str, Any],
+    done: Run,
+    around: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the journal's record of a run and the arrays that are kept beside it."""
     row: dict[str, Any] = {
@@ -74,16 +92,13 @@ def _record(
         "traceback": done.traceback,
         "signal": None,
         "attempts": 1,
+        **facts,
         **done.row,
         **around,
     }
     arrays: dict[str, Any] = {}
-    if problem is not None:
-        row |= {"n": problem.n, "d": problem.d, "kind": str(problem.kind)}
-        row |= {"radius": problem.radius, "scale": problem.scale}
-        row.setdefault("queries", problem.start.m)
-        if done.path is not None:
-            arrays |= _plane(problem) | {"path": done.path}
+    if problem is not None and done.path is not None:
+        arrays |= _plane(problem) | {"path": done.path}
     if done.points is not None:
         arrays["points"] = done.points
     if done.weights is not None:
@@ -91,6 +106,14 @@ def _record(
         arrays |= {"indptr": kept.indptr, "keys": kept.keys, "data": kept.data}
     trace = done.trace.columns if len(done.trace) else {}
     return {"row": row, "trace": trace, "rest": done.rest}, arrays
+
+
+class Done(NamedTuple):
+    """A task that has ended: the journal's record, and the arrays kept beside it."""
+
+    task: Task
+    record: dict[str, Any]
+    arrays: dict[str, Any]
 
 
 class Here:
@@ -112,27 +135,34 @@ class Here:
             self._problem = (text, catalog.build_problem(choice))
         return self._problem[1]
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """Yield the record and the arrays of each task as it ends."""
-        with limited_threads(self.threads):
-            for task in tasks:
-                yield self._one(task)
+    def run(self, tasks: Iterable[Task]) -> Iterator[Done]:
+        """Yield each task with its record and arrays as it ends."""
+        try:
+            with limited_threads(self.threads):
+                for task in tasks:
+                    yield Done(task, *self._one(task))
+        finally:
+            gc.unfreeze()  # the runner froze what was alive
 
     def _one(self, task: Task) -> tuple[dict[str, Any], dict[str, Any]]:
         before, stolen = _load(), _stolen()
         frequency = _frequency()
         problem = key = None
+        facts: dict[str, Any] = {}
         try:
             problem = self._built(task.problem)
+            facts = _facts(problem)
             [choice] = catalog.choices("solvers", task.solver)
             solver = catalog.build_solver(choice)
             key = _cache_key(task, problem, solver)
             done = run(problem, solver, choice.entry, task.budget)
         except KeyboardInterrupt:
-            done = Run(Status.INTERRUPTED, "interrupted from the keyboard, or by the solver")
+            reason = "interrupted from the keyboard, or by the solver"
+            done = Run(Status.INTERRUPTED, reason, traceback=traceback.format_exc())
+        except MemoryError as error:
+            done = Run(Status.MEMORY, said(error), traceback=traceback.format_exc())
         except BaseException as error:  # a user's file may raise anything while it is imported
-            kind = type(error).__name__
-            done = Run(Status.ERROR, f"{kind}: {error}", traceback=traceback.format_exc())
+            done = Run(Status.ERROR, said(error), traceback=traceback.format_exc())
         taken = _stolen() - stolen
         seconds = done.trace.columns["seconds"][-1] if len(done.trace) else 0.0
         after = _load()
@@ -150,4 +180,4 @@ class Here:
             "frequency_after": _frequency(),
             "cache_key": key,
         }
-        return _record(task, problem, done, around)
+        return _record(task, problem, facts, done, around)

@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from fwbench.errors import RunFolderError
 from fwbench.runner import Budget
 
 
@@ -68,4 +69,7 @@ class Task:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Task:
         """Read a task from a manifest."""
-        return cls(**(data | {"budget": Budget(**data["budget"])}))
+        try:
+            return cls(**(data | {"budget": Budget(**data["budget"])}))
+        except (TypeError, KeyError) as error:
+            raise RunFolderError(f"the plan of a manifest.json is damaged: {error!r}") from error

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+LONG = 8  # from so many entries a query on, a product a query is faster than one pass over all
+
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
@@ -87,7 +89,12 @@ class Combinations:
     def averages(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Average rows that stand in the order of `keys`, shape (nnz, d), into (m, d)."""
         out = np.zeros((self.m, rows.shape[1]), dtype=np.result_type(rows, self.data))
-        np.add.at(out, self.query, self.data[:, None] * rows)
+        if len(self.keys) < LONG * self.m:
+            np.add.at(out, self.query, self.data[:, None] * rows)
+        else:
+            for q in range(self.m):
+                part = slice(self.indptr[q], self.indptr[q + 1])
+                out[q] = self.data[part] @ rows[part]
         return out
 
     def repaired(self) -> Combinations:

@@ -70,10 +70,11 @@ def kind_of(eigenvalues: NDArray[Any], tolerance: float, norm: float | None = No
     return Kind.CONCAVE if (eigenvalues <= small).all() else Kind.INDEFINITE
 
 
-def _symmetric_kind(Q: Array, tolerance: float) -> Kind:
+def _symmetric_kind(Q: Array, tolerance: float, norm: float | None = None) -> Kind:
     if len(Q) <= DENSE_EIGENVALUES:
-        return kind_of(np.linalg.eigvalsh(Q), tolerance)
-    shift = tolerance * np.abs(Q).sum(axis=0).max() * np.eye(len(Q))
+        return kind_of(np.linalg.eigvalsh(Q), tolerance, norm)
+    norm = float(np.abs(Q).sum(axis=0).max()) if norm is None else norm
+    shift = tolerance * norm * np.eye(len(Q))
     for kind, matrix in ((Kind.CONVEX, Q + shift), (Kind.CONCAVE, shift - Q)):
         try:
             np.linalg.cholesky(matrix)
@@ -195,7 +196,7 @@ class Factored:
 
     def kind(self, tolerance: float) -> Kind:
         signs = self._signs()
-        if (signs > 0).all() or (signs < 0).all():
+        if (signs > 0).all() or ((signs < 0).all() and self.F.any()):
             return Kind.CONVEX if signs[0] > 0 else Kind.CONCAVE
         return kind_of(self._eigen[0], tolerance)
 
@@ -223,12 +224,15 @@ class LowRank:
 
     def kind(self, tolerance: float) -> Kind:
         if self.R is None:
-            convex = _symmetric_kind((self.L + self.L.T) / 2, tolerance) is Kind.CONVEX
+            norm = float(np.linalg.norm(self.L, 2))
+            convex = _symmetric_kind((self.L + self.L.T) / 2, tolerance, norm) is Kind.CONVEX
         else:  # the symmetric part is [L R] [[0, 1/2], [1/2, 0]] [L R]'
             r = self.L.shape[1]
             small = np.asarray(np.linalg.qr(np.hstack([self.L, self.R]), mode="r"))
             swapped = np.hstack([small[:, r:], small[:, :r]]) / 2
-            convex = kind_of(np.linalg.eigvalsh(small @ swapped.T), tolerance) is Kind.CONVEX
+            norm = float(np.linalg.norm(small[:, :r] @ small[:, r:].T, 2))
+            eigenvalues = np.linalg.eigvalsh(small @ swapped.T)
+            convex = kind_of(eigenvalues, tolerance, norm) is Kind.CONVEX
         return Kind.MONOTONE if convex else Kind.GENERAL
 
     def scale(self, points: Array) -> float:

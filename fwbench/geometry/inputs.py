@@ -19,7 +19,7 @@ ROUNDING_ASYMMETRY = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
 MEANT_ASYMMETRY = 1e-3
 
 
-def rationals(values: ArrayLike) -> NDArray[Any] | None:
+def rationals(name: str, values: Any) -> NDArray[Any] | None:
     """Return the exact values of an array of texts such as "1/7", or None if it holds no text."""
     try:
         texts = np.asarray(values)
@@ -30,7 +30,9 @@ def rationals(values: ArrayLike) -> NDArray[Any] | None:
     try:
         exact = np.array([Fraction(text) for text in texts.ravel()], dtype=object)
     except (ValueError, ZeroDivisionError) as error:
-        raise InvalidProblem(f"text must read as a rational such as '1/7'; {error}") from error
+        raise InvalidProblem(
+            f"{name}: text must read as a rational such as '1/7'; {error}"
+        ) from error
     return exact.reshape(texts.shape)
 
 
@@ -47,19 +49,27 @@ def real_array(name: str, values: ArrayLike) -> NDArray[Any]:
     except ValueError as error:
         raise InvalidProblem(f"{name} must be an array; rows have unequal lengths") from error
     if array.dtype.kind == "U":
-        exact = rationals(array)
+        exact = rationals(name, array)
         assert exact is not None
-        array = exact.astype(np.float64)
+        try:
+            array = exact.astype(np.float64)
+        except OverflowError as error:
+            raise InvalidProblem(f"{name} holds text beyond the range of doubles") from error
     if array.dtype.kind in "iu":
-        if array.size and max(abs(int(array.max())), abs(int(array.min()))) > LARGEST_INTEGER:
+        largest = max((int(array.max()), int(array.min())), key=abs) if array.size else 0
+        if abs(largest) > LARGEST_INTEGER:
             raise InvalidProblem(
-                f"{name} holds integers beyond 2**53, which doubles cannot tell apart; "
-                "rescale them or convert to float yourself"
+                f"{name} must not hold integers beyond 2**53, which doubles cannot tell apart; got "
+                f"{largest} (identifiers? else rescale them or convert to float yourself)"
             )
         array = array.astype(np.float64)
     if array.dtype not in (np.float64, np.float32):
         if array.dtype.kind != "f":
-            slip = {"b": " (a mask?)", "c": " (take .real?)", "O": " (ragged rows or None?)"}
+            slip = {
+                "b": " (a mask?)",
+                "c": " (take .real?)",
+                "O": " (ragged rows, None, a sparse matrix, integers beyond 2**64?)",
+            }
             raise InvalidProblem(
                 f"{name} must hold real numbers (float64, float32 or integers); got dtype "
                 f"{array.dtype}{slip.get(array.dtype.kind, '')}"
@@ -87,7 +97,7 @@ def checked_atoms(atoms: ArrayLike) -> NDArray[Any]:
     """Return atoms (n, d), one a row."""
     array = real_array("atoms", atoms)
     if array.ndim != 2:
-        slip = " (one atom? write it as [[...]])" if array.ndim == 1 else ""
+        slip = " (one atom? write it as [[...]])" if array.ndim == 1 and array.size else ""
         raise InvalidProblem(f"atoms must be 2-D (n, d), one atom a row; got {array.shape}{slip}")
     if len(array) == 0 or array.shape[1] == 0:
         raise InvalidProblem(f"atoms must hold at least one atom of d >= 1; got {array.shape}")

@@ -10,11 +10,21 @@ import pandas as pd
 
 from fwbench.analysis.findings import Findings, Picture
 from fwbench.report.words import MEASURES, NONE, missing, text
+from fwbench.trace import Status
 
 Row = dict[str, Any]
 
-FAILED = ("wrong", "nonfinite", "infeasible", "error", "crashed", "memory", "timeout")
-STATUSES = (*FAILED, "interrupted", "stalled", "budget", "finished", "converged", "skipped")
+FAILED = tuple(str(status) for status in Status if status.is_failure)
+STATUSES = (
+    *FAILED,
+    "interrupted",
+    "timeout",
+    "stalled",
+    "budget",
+    "finished",
+    "converged",
+    "skipped",
+)
 CURVE_ROWS = 400
 COLUMNS = ("k", "seconds", "lmo", "suboptimality", "gap", "gap_current")
 

@@ -9,6 +9,8 @@ from fwbench.analysis.findings import Findings
 from fwbench.report import selection, words
 from fwbench.report.words import count, duration, number, power, text
 
+SHOWN_PAIRS = 3  # the farthest apart; all stand in report.html
+
 
 def summary(findings: Findings, figures: bool = False) -> str:
     """Return the findings in short, as GitHub-flavoured Markdown.
@@ -127,13 +129,16 @@ def _fixed_points(findings: Findings) -> list[str]:
         return ["No run has a fixed point to show."]
     compared = selection.agreements(findings)
     apart = [group for group in compared if group.apart]
-    lines = [
-        f"- {code(group.label)}: {code(row['solver_a'])} and {code(row['solver_b'])} rest at one "
-        f"point from {row['same']} of {row['starts']} starts, else up to "
-        f"{number(row['distance'])} of the radius apart"
-        for group in apart
-        for row in group.apart
-    ]
+    lines = []
+    for group in apart:
+        lines += [
+            f"- {code(group.label)}: {code(row['solver_a'])} and {code(row['solver_b'])} rest at "
+            f"one point from {row['same']} of {row['starts']} starts, else up to "
+            f"{number(row['distance'])} of the radius apart"
+            for row in group.apart[:SHOWN_PAIRS]
+        ]
+        if len(group.apart) > SHOWN_PAIRS:
+            lines.append(f"- {code(group.label)}: {len(group.apart) - SHOWN_PAIRS} more pairs")
     lines.append(f"- on {len(compared) - len(apart)} of {len(compared)} instances no pair differs")
     return [
         "\n".join(lines) if compared else "",

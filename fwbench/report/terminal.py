@@ -74,13 +74,16 @@ def _failure(row: selection.Row) -> Text:
 def runs_table(findings: Findings) -> RenderableType:
     """Return a row a run: how it ended, how good, where it rests, how fast it came there."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
-    heads = ("instance", "solver", "status", "steps", "seconds", "gap/scale", "rests at", "rate")
-    for head in heads:
-        table.add_column(head, overflow="fold")
+    table.add_column("solver", overflow="fold")
+    for head in ("status", "steps", "in", "gap/scale", "rests at", "rate"):
+        table.add_column(head, no_wrap=True)
+    instance = None
     for row in findings.runs.to_dict("records"):
+        if row["instance_label"] != instance:
+            instance = row["instance_label"]
+            table.add_row(Text(instance, style="bold"))
         table.add_row(
-            Text(row["instance_label"]),
-            Text(row["solver_label"]),
+            Text(f"  {row['solver_label']}"),
             Text(row["status"], style=_tone(row["status"])),
             Text(words.count(row["steps"])),
             Text(words.duration(row["seconds"])),

@@ -11,6 +11,7 @@ from fwbench import catalog
 from fwbench.catalog import Choice
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Factored, LowRank
+from fwbench.kernels.frank_wolfe import REFRESH
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import misfit
 from fwbench.solver import Queries, SolverEntry, each
@@ -94,8 +95,8 @@ class Case:
 
     @property
     def long(self) -> int:
-        """Steps that reach past the refresh of what kernels keep; rationals go fewer."""
-        return 40 if self.exact else 1100
+        """Steps that reach past the refresh of what kernels keep."""
+        return 40 if self.exact or self.entry.queries is Queries.MANY else REFRESH + 40
 
     @property
     def start(self) -> Combinations:
@@ -118,13 +119,13 @@ class Case:
 def bits(state: Any) -> tuple[Any, ...]:
     """Return all that a run shows of its state, to the last bit."""
     weights = state.weights()
-    exact = getattr(state, "exact_points", state.points)()
+    exact = hasattr(getattr(state, "states", (state,))[0], "exact_points")
     return (
         state.steps,
         state.done,
         state.claim,
         getattr(state, "counters", None),
         state.points().tobytes(),
-        [str(x) for x in exact.ravel()],
+        [str(x) for x in state.exact_points().ravel()] if exact else None,
         None if weights is None else (weights.keys.tobytes(), weights.data.tobytes()),
     )

@@ -29,7 +29,8 @@ def test_winners_failures_and_skips_are_told(findings: Findings) -> None:
 
 
 def test_markup_in_names_is_shown_as_text(findings: Findings) -> None:
-    runs = findings.runs.replace({"solver_label": {"projected_gradient": "[bold]x[/nothing]"}})
+    names = {"solver_label": {"projected_gradient": "[bold]x[/nothing]"}}
+    runs = findings.runs.replace(names | {"status": {"timeout": "error"}})
     told = printed(terminal_summary(replace(findings, runs=runs)))
     assert "[bold]x[/nothing] on min_norm_point" in told
 

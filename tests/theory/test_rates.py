@@ -190,10 +190,11 @@ def test_line_search_on_a_face_is_sublinear():
         (0.5 ** np.arange(7.0), "rows lie above"),
         (0.9 ** np.arange(20.0), "decades only"),
         (np.zeros(20), "at the floor from the start"),
+        (np.exp(0.5 * np.random.default_rng(0).standard_normal(30)), "leads in AICc"),
         (np.full(20, np.nan), "unknown"),
         (np.exp(-np.arange(200.0)) + 1e-7, "then rests"),
-        (np.exp(-0.05 * np.arange(25.0) ** 2), "no order"),
-        (np.exp(-0.3 * np.sqrt(np.arange(3000.0))), "sublinear"),
+        (np.exp(-0.05 * np.arange(25.0) ** 2), "between two classes"),
+        (np.exp(-0.3 * np.sqrt(np.arange(3000.0))), "between two classes"),
     ],
 )
 def test_what_the_rows_do_not_carry_is_refused(h, reason):
@@ -208,7 +209,7 @@ def test_the_floor_moves_with_the_scale(judged):
     for m, rate in judged[:40]:
         again = rate_of(m.k, 2.0**40 * m.h, None, scale=2.0**40 * m.scale, floor=2.0**40 * m.width)
         assert again.rate_class == rate.rate_class
-        assert again.rate == pytest.approx(rate.rate, rel=1e-9)
+        assert rate.rate is None or again.rate == pytest.approx(rate.rate, rel=1e-9)
 
 
 def test_no_row_under_the_floor_is_read():
@@ -222,7 +223,7 @@ def test_no_row_under_the_floor_is_read():
 
 
 def test_a_declared_end_needs_a_smaller_jump():
-    h = np.where(np.arange(20) < 6, 1e-10 / (1.0 + np.arange(20)), 0.0)
+    h = np.where(np.arange(20) < 6, 1e-9 / (1.0 + np.arange(20)), 0.0)
     assert rate_of(np.arange(20), None, h, scale=1.0).rate_class == "undetermined"
     ended = rate_of(np.arange(20), None, h, scale=1.0, exact_end=True)
     assert (ended.rate_class, ended.rate) == ("finite", 6.0)

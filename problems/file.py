@@ -1,0 +1,218 @@
+r"""Points of a user's file: ``file[path=points.csv]``, or just ``-p points.csv``.
+
+One atom a row: .csv (with or without a header line; comma, semicolon, tab or space), .parquet,
+.npy, .mtx (dense or sparse Matrix Market). A .npz or .mat file holds named arrays: ``atoms``, or
+one 2-D array under any name, and ``Q`` and ``c`` if there are any.
+
+The file is untrusted: nothing in it is executed, and what does not read as numbers is named with
+its place. A file that has changed is another instance: `content` is a part of the name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwbench.errors import InvalidParameter, InvalidProblem, nearest
+from fwbench.geometry.inputs import real_array
+from fwbench.problem import ProblemEntry, QuadraticOverHull
+from fwbench.tables import missing_value, numbers_of
+
+Arrays = Mapping[str, NDArray[Any]]
+
+NAMED = (".npz", ".mat")
+
+
+def file(
+    path: str,
+    array: str = "",
+    q: float = 1.0,
+    header: Literal["auto", "yes", "no"] = "auto",
+    content: str = "",
+) -> QuadraticOverHull:
+    """Read a problem from a file.
+
+    Parameters
+    ----------
+    path : str
+    array : str
+        Which array of a .npz or .mat file holds the atoms; by default ``atoms``, or the only one
+        with two dimensions.
+    q : float
+        Q = q where the file holds no Q: 1 for the nearest point to the origin, −1 for a concave
+        problem.
+    header : {"auto", "yes", "no"}
+        Whether the first line of a .csv file names the columns; auto: if it holds no number.
+    content : str
+        The start of the SHA-256 of the file, filled in when it is first read; a file that has
+        changed since is refused.
+
+    Raises
+    ------
+    InvalidProblem
+        Names the file, the place in it, what came and the likely slip.
+    InvalidParameter
+        For a parameter that does not fit the file.
+    """
+    place = _existing(path)
+    suffix = place.suffix.lower()
+    if array and suffix not in NAMED:
+        raise InvalidParameter(f"array: only .npz and .mat files hold named arrays; got {path}")
+    if header != "auto" and suffix != ".csv":
+        raise InvalidParameter(f"header: only .csv files may have one; got {path}")
+    if content and not (now := _digest(place)).startswith(content):
+        raise InvalidProblem(
+            f"file {path}: its content has changed: SHA-256 {now[: len(content)]}…, not {content}… "
+            "(leave content out to take it as it is)"
+        )
+    try:
+        if suffix == ".csv":
+            arrays: Arrays = {"atoms": numbers_of(place.read_bytes(), header)}
+        else:
+            arrays = _parsed(suffix, place, array or "atoms")
+        return _problem(arrays, array, q)
+    except InvalidProblem as error:
+        raise InvalidProblem(f"file {path}: {error}") from error
+
+
+def with_content(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Fill in `content`, so that an instance is named by what its file holds."""
+    return {
+        **arguments,
+        "content": arguments["content"] or _digest(_existing(arguments["path"]))[:12],
+    }
+
+
+def _existing(path: str) -> Path:
+    place = Path(path).expanduser()
+    if place.suffix.lower() not in (".csv", *READERS):
+        known = ", ".join((".csv", *READERS))
+        raise InvalidProblem(f"file {path}: its name must end in one of {known}")
+    if not place.is_file():
+        raise InvalidProblem(
+            f"file {path}: {'this is a folder' if place.is_dir() else 'no such file'}"
+            + ("" if place.is_absolute() else f" in {Path.cwd()}")
+        )
+    return place
+
+
+def _digest(place: Path) -> str:
+    try:
+        with place.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise InvalidProblem(f"file {place}: it can't be opened: {error.strerror}") from error
+
+
+def _problem(arrays: Arrays, array: str, q: float) -> QuadraticOverHull:
+    """Pick atoms, Q and c."""
+    shapes = ", ".join(f"{name} {stored.shape}" for name, stored in arrays.items()) or "nothing"
+    if array and array not in arrays:
+        raise InvalidProblem(f"it holds no array {array!r}; {nearest(array, arrays)}")
+    flat = [name for name, stored in arrays.items() if stored.ndim == 2 and name not in ("Q", "c")]
+    if not (array or "atoms" in arrays) and len(flat) != 1:
+        raise InvalidProblem(
+            f"it holds no array called atoms and {len(flat) or 'none'} with two dimensions (n, d) "
+            f"beside Q and c: {shapes}; say which by array=NAME"
+        )
+    chosen = array or ("atoms" if "atoms" in arrays else flat[0])
+    for name in arrays:
+        meant = {"q": "Q", "C": "c"}.get(name)
+        if meant is not None and meant not in arrays and name != chosen:
+            raise InvalidProblem(f"it holds {name!r}, which is not read; did you mean {meant!r}?")
+    if "Q" in arrays and q != 1:
+        raise InvalidParameter(f"q: the file holds Q itself; got q={q:g}")
+    return QuadraticOverHull(arrays[chosen], arrays.get("Q", np.array(q)), arrays.get("c"))
+
+
+def _parsed(suffix: str, place: Path, wanted: str) -> Arrays:
+    try:
+        # opened here, because readers leave a torn file open
+        with place.open("rb") as opened:
+            return READERS[suffix](opened, wanted)
+    except InvalidProblem:
+        raise
+    except Exception as error:  # a reader of a foreign format may raise anything
+        raise InvalidProblem(
+            f"it can't be read as {suffix} (another format under this name, or cut short?); "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _npy(opened: Any, wanted: str) -> Arrays:
+    stored = np.load(opened, allow_pickle=False)
+    if not isinstance(stored, np.ndarray):
+        raise InvalidProblem("it holds several arrays: its name should end in .npz")
+    return {"atoms": stored}
+
+
+def _npz(opened: Any, wanted: str) -> Arrays:
+    stored = np.load(opened, allow_pickle=False)
+    if isinstance(stored, np.ndarray):
+        raise InvalidProblem("it holds one array: its name should end in .npy")
+    read = [name for name in (wanted, "Q", "c") if name in stored] if wanted in stored else stored
+    return {name: stored[name] for name in read}
+
+
+def _mat(opened: Any, wanted: str) -> Arrays:
+    from scipy.io import loadmat
+
+    try:
+        stored = loadmat(opened)
+    except NotImplementedError as error:
+        raise InvalidProblem("it is of MATLAB's version 7.3; save it with -v7") from error
+    arrays = {name: _dense(found) for name, found in stored.items() if not name.startswith("__")}
+    for name, found in arrays.items():  # MATLAB knows no fewer than two dimensions
+        if name not in ("atoms", wanted) and 1 in found.shape:
+            arrays[name] = found.reshape(()) if name == "Q" and found.size == 1 else found.ravel()
+    return arrays
+
+
+def _mtx(opened: Any, wanted: str) -> Arrays:
+    from scipy.io import mmread
+
+    return {"atoms": _dense(mmread(opened))}
+
+
+def _dense(stored: Any) -> NDArray[Any]:
+    return np.asarray(stored.toarray() if hasattr(stored, "toarray") else stored)
+
+
+def _parquet(opened: Any, wanted: str) -> Arrays:
+    import pandas as pd
+
+    frame = pd.read_parquet(opened)
+    if not len(frame.columns):
+        raise InvalidProblem("it holds no columns")
+    columns = []
+    for name, column in frame.items():
+        if column.dtype.kind not in "iuf":
+            example = f"; its first is {column.iloc[0]!r}" if len(column) else ""
+            raise InvalidProblem(
+                f"column {name!r} holds {column.dtype}, no numbers{example} (a column of labels? "
+                "keep the coordinates only)"
+            )
+        if (bad := np.flatnonzero(column.isna())).size:
+            raise InvalidProblem(missing_value(f"row {bad[0] + 1}, column {name!r}", len(bad)))
+        columns.append(real_array(f"column {name!r}", column.to_numpy()))
+    return {"atoms": np.column_stack(columns)}
+
+
+READERS: dict[str, Callable[[Any, str], Arrays]] = {
+    ".npy": _npy,
+    ".npz": _npz,
+    ".parquet": _parquet,
+    ".mtx": _mtx,
+    ".mat": _mat,
+}
+
+ENTRY = ProblemEntry(
+    name="file",
+    make=file,
+    label="points of your own, from a file",
+)
