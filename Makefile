@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := fwbench solvers problems tests
 
-.PHONY: run test slow check format clean
+.PHONY: run test slow bench check format clean
 
 run: $(VENV)/.installed  ## run the default suite and write a report
 	$(BIN)/fwbench run
@@ -14,6 +14,9 @@ test: check  ## all tests but the slow ones
 
 slow: $(VENV)/.installed-dev  ## the slow tests
 	$(BIN)/python -m pytest -m slow -q
+
+bench: $(VENV)/.installed-dev  ## speed of the hot loops, one thread
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/bench -q --benchmark-enable --benchmark-columns=median,iqr,rounds
 
 check: $(VENV)/.installed-dev  ## format, lint, types
 	$(BIN)/ruff format --check $(SOURCES)

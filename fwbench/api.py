@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fwbench import catalog
 from fwbench.choose import choose
-from fwbench.errors import InvalidParameter, Refused
+from fwbench.errors import InvalidParameter, InvalidProblem, Refused
 from fwbench.geometry.combinations import Combinations
-from fwbench.geometry.forms import Kind
 from fwbench.judge import Judge, Look
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import misfit
@@ -38,10 +37,12 @@ class Solution:
     Attributes
     ----------
     x : ndarray, shape (d,), or (m, d) for m starts
+        (d,) as well where the answer does not depend on the start.
     combinations : Combinations or None
         The weights, sparse.
     value, gap, gap_relative : float or None
-        The worst query's; value is None for a field without a potential.
+        The worst query's; value is None for a field without a potential. `gap_relative` is of the
+        problem's scale and, on a convex problem, against the best certified lower bound.
     status, reason : str
     steps : int
     seconds : float
@@ -55,8 +56,8 @@ class Solution:
     combinations: Combinations | None
     n: int
     value: float | None
-    gap: float
-    gap_relative: float
+    gap: float | None
+    gap_relative: float | None
     status: Status
     reason: str
     steps: int
@@ -117,10 +118,14 @@ def solve(
     >>> solution.x.round(6).tolist(), solution.status.value
     ([1.5, 0.5], 'converged')
     """
-    if not tol > 0:
-        raise InvalidParameter(f"tol must be positive; got {tol}")
+    if not isinstance(problem, QuadraticOverHull):
+        kind = type(problem).__name__
+        raise InvalidProblem(f"solve takes a QuadraticOverHull; got {kind} (wrap the atoms?)")
+    for name, limit in (("tol", tol), ("max_steps", max_steps), ("max_seconds", max_seconds)):
+        if not limit > 0:
+            raise InvalidParameter(f"{name} must be positive; got {limit}")
     if start is not None:
-        problem = QuadraticOverHull(problem.atoms, problem.form, problem.c, start=start)
+        problem = problem.starting_at(start)
     text = choose(problem) if solver == "auto" else solver
     found = catalog.choices("solvers", text)
     if len(found) > 1 and "[" in text:
@@ -140,10 +145,11 @@ def solve(
     model = method.prepare(problem)
     state = method.init(model, starts)
     clock = perf_counter_ns() - begun
-    block, look = 1, _looked(judge, state, kept, clock)
-    status, reason = Status.BUDGET, f"{max_steps} steps spent"
-    direct = choice.entry.sampling is not Sampling.ADVANCE
-    while direct or not _met(judge, look, problem, tol):
+    look = _looked(judge, state, kept, clock)
+    sampling = choice.entry.sampling
+    block = max_steps if sampling is Sampling.RERUN else 1
+    direct = sampling is not Sampling.ADVANCE  # its own answer is what is asked for
+    while look.finite and (direct or not _met(judge, look, tol)):
         if state.done or state.steps >= max_steps or clock > max_seconds * 1e9:
             break
         begun = perf_counter_ns()
@@ -156,9 +162,11 @@ def solve(
         direct = False
     if kept.last("k") != state.steps:
         look = _looked(judge, state, kept, clock)
-    gap = float(look.row["gap_current"] if moving else look.gaps.max())
-    relative = gap / problem.scale if problem.scale else 0.0
-    if _met(judge, look, problem, tol):
+    relative = judge.certified(look)
+    status, reason = Status.BUDGET, f"{max_steps} steps spent"
+    if relative is None:
+        status, reason = Status.NONFINITE, "a coordinate was not finite"
+    elif relative <= tol:
         status, reason = Status.CONVERGED, f"certified gap {relative:.1e} of the scale"
     elif state.done:
         status, reason = Status.FINISHED, "the method ended by itself"
@@ -171,7 +179,7 @@ def solve(
         combinations=None if weights is None else weights.repaired(),
         n=problem.n,
         value=look.row.get("value"),
-        gap=gap,
+        gap=look.row.get("gap_current" if moving else "gap"),
         gap_relative=relative,
         status=status,
         reason=reason,
@@ -188,13 +196,9 @@ def _looked(judge: Judge, state: Any, kept: Trace, clock: int) -> Look:
     return look
 
 
-def _met(judge: Judge, look: Look, problem: QuadraticOverHull, tol: float) -> bool:
-    if judge.moving:
-        return bool(look.row["gap_current"] <= tol * problem.scale)
-    gap = float(look.gaps.max())
-    if problem.kind is Kind.CONVEX and look.values is not None:
-        gap = min(gap, float(look.values.max()) - judge.lower)
-    return gap <= tol * problem.scale
+def _met(judge: Judge, look: Look, tol: float) -> bool:
+    relative = judge.certified(look)
+    return relative is not None and relative <= tol
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,8 +245,8 @@ class Results:
 def run(
     suite: str | None = None,
     *,
-    solvers: Sequence[str] = (),
-    problems: Sequence[str] = (),
+    solvers: str | Sequence[str] = (),
+    problems: str | Sequence[str] = (),
     out: str | Path | None = None,
     seed: int | None = None,
     repeat: int = 1,
@@ -254,7 +258,7 @@ def run(
     ----------
     suite : str, optional
         A suite's name or TOML file; `quick` where neither suite nor problems are given.
-    solvers, problems : sequence of str
+    solvers, problems : str or sequence of str
         Texts as on the command line; empty: all solvers, the suite's problems.
     out : path, optional
         Run folder; a temporary one by default.
@@ -284,11 +288,17 @@ def run(
     for name in limits:
         if name not in ("tol", "max_steps", "max_seconds"):
             raise InvalidParameter(f"run has no limit {name!r}: tol, max_steps, max_seconds")
-    question = Question(suite, tuple(solvers), tuple(problems), seed, repeat, dict(limits))
+    if suite is not None and problems:
+        raise InvalidParameter("run takes a suite or problems, not both")
+    asked, posed = (
+        (texts,) if isinstance(texts, str) else tuple(texts) for texts in (solvers, problems)
+    )
+    question = Question(suite, asked, posed, seed, repeat, dict(limits))
     tasks, described = plan(question)
     path = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="fwbench-"))
     folder = RunFolder.create(path)
-    execute(folder, tasks, described, "fwbench.run(...)", lambda task, row: None)
+    if not execute(folder, tasks, described, "fwbench.run(...)", lambda task, row: None):
+        raise KeyboardInterrupt(f"what was done is saved in {path}")
     findings = build(folder)
     write_views(folder, findings)
     return Results(path, findings)

@@ -54,7 +54,7 @@ def _loaded(path: Path) -> ModuleType:
         if isinstance(error, KeyboardInterrupt | FwbenchError):
             raise
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+        lines = [frame.lineno for frame in frames if frame.filename == specification.origin]
         where = f" (line {lines[-1]})" if lines else ""
         raise UnknownName(f"{path} cannot be imported: {said(error)}{where}") from error
     return module
@@ -193,6 +193,9 @@ def chosen(source: str, found: Any, arguments: Mapping[str, Any]) -> Choice:
         raise InvalidParameter(f"{found.name}: {', '.join(missing)} must be given")
     texts = {key: f"{key}={written(value)}" for key, value in full.items()}
     short = [texts[key] for key in full if written(full[key]) != written(declared[key][1])]
+    if isinstance(found, ProblemEntry) and found.complete is not None:
+        full = dict(found.complete(full))
+        texts = {key: f"{key}={written(value)}" for key, value in full.items()}
     return Choice(
         entry=found,
         name=found.name,

@@ -157,11 +157,13 @@ def _row(
         shift = row["value"] - row["value_centred"]
     if low is not None and high is not None and shift is not None:
         row |= {"reference_low": low + shift, "reference_high": high + shift}
+    if record["rest"]:
+        row["fixed_point"], row["fixed_point_label"] = fixed_points.common(_places(record))
+    if row["status"] == Status.INFEASIBLE:  # outside the hull a small value is no merit
+        return row, "gap", [None] * len(trace["k"])
     measure, column = targets.measured(trace, low, moving=moving)
     if measure == "suboptimality" and column:
         row["suboptimality"] = column[-1]
-    if record["rest"]:
-        row["fixed_point"], row["fixed_point_label"] = fixed_points.common(_places(record))
     width = (high - low) if low is not None and high is not None and not moving else 0.0
     gap = trace["gap"] if measure == "suboptimality" else column
     # a run that rests at a worse vertex has no suboptimality that could vanish: its gap does
@@ -207,7 +209,6 @@ def _rests(record: dict[str, Any]) -> list[dict[str, Any]]:
         return []
     rows = []
     for q, place in enumerate(_places(record)):
-        gap = facts["gap_relative"][q]
         rows.append(
             {
                 "run_id": row["run_id"],
@@ -217,7 +218,7 @@ def _rests(record: dict[str, Any]) -> list[dict[str, Any]]:
                 "certified": place.certified,
                 "support": facts["used"][q],
                 "value": facts["value"][q],
-                "gap": None if gap is None else gap * row["scale"],
+                "gap": facts["gap"][q],
             }
         )
     return rows

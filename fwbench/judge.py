@@ -130,6 +130,22 @@ class Judge:
         self.spent += len(offset) * problem.n * problem.d
         return Look(offset, gaps, values, row)
 
+    def certified(self, look: Look) -> float | None:
+        """Return what a tolerance is compared with, of the scale; None without a gap.
+
+        The worst query's gap (keys moving: against the tokens' own hull), or, on a convex problem,
+        its distance to the best lower bound so far.
+        """
+        if not (self.inside and look.finite):
+            return None
+        if self.moving:
+            gap = look.row["gap_current"]
+        else:
+            gap = float(look.gaps.max())
+            if self.problem.kind is Kind.CONVEX and look.values is not None:
+                gap = min(gap, float(look.values.max()) - self.lower)
+        return float(max(gap, 0.0) / self.problem.scale) if self.problem.scale else 0.0
+
     def _gaps(self, offset: Array, weights: Combinations | None) -> Array:
         """Return each query's gap against the hull, shape (m,)."""
         problem, field = self.problem, self.problem.centred_field(offset)
@@ -206,8 +222,11 @@ def diameter(cloud: Array) -> float:
     >>> diameter(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))
     5.0
     """
-    rows = max(1, BLOCK // cloud.size)
-    return max(
-        float(np.linalg.norm(cloud[i : i + rows, None] - cloud[None], axis=2).max())
-        for i in range(0, len(cloud), rows)
-    )
+    centred = cloud - cloud.mean(axis=0)  # so that what cancels below is of the cloud's own size
+    squares = (centred**2).sum(axis=1)
+    rows, best = max(1, BLOCK // len(cloud)), 0.0
+    for i in range(0, len(cloud), rows):
+        halves = squares[i : i + rows, None] / 2 + squares / 2 - centred[i : i + rows] @ centred.T
+        p, q = np.unravel_index(halves.argmax(), halves.shape)
+        best = max(best, float(np.linalg.norm(cloud[i + p] - cloud[q])))
+    return best

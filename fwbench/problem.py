@@ -6,6 +6,7 @@ inequality. Everything is frozen and complete once built; what is costly is foun
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -49,12 +50,16 @@ class ProblemEntry:
         The difficulty that the family isolates, in a few words.
     grid : tuple of mappings
         Parameters of the instances that a run of the bare name makes.
+    complete : callable, optional
+        Returns all parameters from those given, where the canonical text must hold more: what is
+        in a file.
     """
 
     name: str
     make: Callable[..., QuadraticOverHull]
     label: str
     grid: tuple[Mapping[str, Any], ...] = ({},)
+    complete: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
 
 class QuadraticOverHull:
@@ -124,7 +129,7 @@ class QuadraticOverHull:
             raise InvalidProblem(
                 f"kind must be one of {', '.join(Kind)}; got {declared!r}"
             ) from None
-        if kind in (certified := self.form.kind(KIND[self.dtype]), Kind.GENERAL):
+        if kind is (certified := self.form.kind(KIND[self.dtype])):
             return kind
         # Q may be what was declared along differences of atoms alone.
         _, lengths, basis = np.linalg.svd(self.centred, full_matrices=False)
@@ -139,6 +144,7 @@ class QuadraticOverHull:
             Kind.CONVEX: certified.has_potential and convex,
             Kind.CONCAVE: certified.has_potential and concave,
             Kind.MONOTONE: convex,
+            Kind.GENERAL: not certified.has_potential,
         }
         if not holds.get(kind, False):
             raise InvalidProblem(
@@ -228,6 +234,13 @@ class QuadraticOverHull:
         """Where queries start: by default one, at the atom that leads at the mean."""
         scores = self.centred @ self.centred_c
         return Combinations.vertices([int(np.argmax(scores <= scores.min() + self.tie))])
+
+    def starting_at(self, start: Combinations | ArrayLike) -> QuadraticOverHull:
+        """Return the same problem with other starts; what was found of it stays known."""
+        other = copy.copy(self)
+        other.__dict__.pop("fingerprint", None)
+        other.start = self._checked_start(start)
+        return other
 
     @cached_property
     def every_atom(self) -> Combinations:

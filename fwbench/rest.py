@@ -51,6 +51,7 @@ def facts(
     offset : ndarray, shape (m, d)
         The last points, from the mean.
     gaps : ndarray, shape (m,)
+        Convex: not above value − lower.
     recent : list of ndarray, shape (m, d)
         The checkpoints of the last tenth of the steps.
     weights : Combinations or None
@@ -80,17 +81,15 @@ def facts(
         if problem.kind.has_potential
         else None
     )
-    path = np.stack(recent) if recent else offset[None]
+    drifts = drift([*recent, offset])
     for q in range(len(offset)):
         away = np.linalg.norm(problem.centred - offset[q], axis=1)
         nearest = int(away.argmin())
         scores = problem.centred @ field[q]
         itself = problem.centred @ problem.centred_field(problem.centred[nearest])
         face = np.flatnonzero(scores <= scores.min() + NEAR * problem.scale)
-        steps = path[:, q]
         out["gap_relative"].append(float(gaps[q] / scale))
-        apart = [np.linalg.norm(steps - row, axis=1).max() for row in steps]
-        out["drift"].append(float(max(apart) / radius))
+        out["drift"].append(float(drifts[q] / radius))
         out["nearest"].append(nearest)
         out["distance"].append(float(away[nearest] / radius))
         out["leads"].append(bool(scores[nearest] <= scores.min() + NEAR * problem.scale))
@@ -113,6 +112,32 @@ def _support(weights: Combinations | None, query: int) -> list[int] | None:
     return [int(key) for key in heavy[: int((one.data > NEAR).sum())]]
 
 
+def drift(path: list[Array]) -> Array:
+    """Return the largest distance between two of the points of each query, (m, d) each; (m,)."""
+    points = np.stack(path)
+    apart = [np.linalg.norm(points - row, axis=2).max(axis=0) for row in points]
+    return np.asarray(np.max(apart, axis=0))
+
+
+def _ahead(model: Any, state: Any) -> Any:
+    """Return a copy of the state; the model, which may be large, is never copied."""
+    parts = model if isinstance(model, tuple) else (model,)
+    return copy.deepcopy(state, {id(part): part for part in parts})
+
+
+def onward(solver: Any, model: Any, state: Any) -> list[Array]:
+    """Return the points (m, d) of a copy of the state in the next ninth of its steps.
+
+    A run that its certificate stopped had no time to show that it rests: the last tenth of its
+    steps may still lead there.
+    """
+    ahead, path = _ahead(model, state), []
+    for last in np.unique(np.linspace(0, max(1, state.steps // 9), 9).astype(int))[1:]:
+        solver.advance(model, ahead, int(last) - (ahead.steps - state.steps))
+        path.append(ahead.points())
+    return path
+
+
 def cycles(solver: Any, model: Any, state: Any, radius: float) -> list[int | None]:
     """Return the period of each query's cycle, or None: steps a copy of the state further.
 
@@ -120,11 +145,10 @@ def cycles(solver: Any, model: Any, state: Any, radius: float) -> list[int | Non
     steps, and again after 2p, having been further away than it may drift in between. Only asked
     of methods whose steps do not shrink with the step number.
     """
-    parts = model if isinstance(model, tuple) else (model,)
-    ahead = copy.deepcopy(state, {id(part): part for part in parts})  # the model is never copied
-    path = [ahead.points()]
+    path = [state.points()]
     if path[0].size * 2 * PERIODS > BLOCK:
         return [None] * len(path[0])
+    ahead = _ahead(model, state)
     while len(path) <= 2 * PERIODS and not ahead.done:
         solver.advance(model, ahead, 1)
         path.append(ahead.points())

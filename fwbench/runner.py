@@ -21,9 +21,10 @@ from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.judge import Judge, Look
 from fwbench.problem import QuadraticOverHull
-from fwbench.rest import cycles, facts
+from fwbench.rest import STILL, cycles, drift, facts, onward
 from fwbench.solver import Queries, Sampling, Solver, SolverEntry, each
 from fwbench.trace import Status, Trace, checkpoints
+from fwbench.warm import warm
 
 REPEATS_SECONDS = 0.02  # runs.seconds is the median of as many repeats as fit in here,
 REPEATS = 100  # at most so many: of runs of microseconds the starts take longer
@@ -230,24 +231,11 @@ class _Session:
 
     # -- reasons to stop ---------------------------------------------------------------------
 
-    def _certificate(self, look: Look) -> float | None:
-        """Return what the tolerance is compared with, of the scale; None without a gap."""
-        scale = self.problem.scale
-        if not self.judge.inside:
-            return None
-        if self.moving:
-            gap = look.row["gap_current"]
-        else:
-            gap = float(look.gaps.max())
-            if self.problem.kind is Kind.CONVEX and look.values is not None:
-                gap = min(gap, float(look.values.max()) - self.judge.lower)
-        return max(gap, 0.0) / scale if scale else 0.0
-
     def _stop(self, look: Look, state: Any) -> tuple[Status, str] | None:
         budget = self.budget
         if not look.finite:
             return Status.NONFINITE, f"a coordinate was not finite after {state.steps} steps"
-        reached = self._certificate(look)
+        reached = self.judge.certified(look)
         if reached is not None and reached <= budget.tol:
             return Status.CONVERGED, f"certified gap {reached:.1e} of the scale <= {budget.tol:g}"
         if state.done:
@@ -288,7 +276,7 @@ class _Session:
         """Give the run its one status; a claim and a violation outweigh the reason to stop."""
         if stop is not None and stop[0] is Status.NONFINITE:
             return stop
-        reached = self._certificate(look)
+        reached = self.judge.certified(look)
         allowed = max(LOOSE if self.problem.dtype == np.float64 else FLOAT32, self.budget.tol)
         violated = look.row.get("feasibility")
         if violated is not None and violated > allowed:
@@ -374,6 +362,11 @@ class _Session:
         steps = self.trace.last("k")
         recent = [offset for k, offset in self.recent if k >= 0.9 * steps]
         m = len(look.offset)
+        stopped = done.status is Status.CONVERGED and self.entry.sampling is Sampling.ADVANCE
+        if stopped and not state.done and drift(recent).max() > STILL * self.problem.radius:
+            some = slice(None) if self.judge.sample is None else self.judge.sample
+            path = onward(self.solver, model, state)
+            recent = [points[some] - self.problem.mean for points in path]
         period: list[int | None] = [None] * m
         restless = self.autonomous and self.entry.sampling is Sampling.ADVANCE
         if restless and not state.done and self.problem.kind is not Kind.CONVEX:
@@ -385,7 +378,11 @@ class _Session:
             weights = weights.repaired()
             if self.judge.sample is not None:
                 weights = Combinations.joined([weights.one(int(q)) for q in self.judge.sample])
-        done.rest = facts(self.problem, look.offset, look.gaps, recent, weights, period)
+        certified = look.gaps
+        if self.problem.kind is Kind.CONVEX and look.values is not None:
+            certified = np.clip(look.values - self.judge.lower, 0.0, look.gaps)
+        done.rest = facts(self.problem, look.offset, certified, recent, weights, period)
+        done.rest["gap"] = look.gaps.tolist()
         if self.moving and self.first is not None:
             cloud = self.first.offset - self.first.offset.mean(axis=0)
             first_radius = float(np.linalg.norm(cloud, axis=1).max())
@@ -399,40 +396,3 @@ def _counted(state: Any) -> dict[str, int]:
     """Return the counters that a state keeps."""
     counters = getattr(state, "counters", None) or {}
     return {name: int(count) for name, count in counters.items() if count is not None}
-
-
-_WARM: set[tuple[Any, ...]] = set()
-
-
-def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Combinations) -> None:
-    """Compile and import before any clock runs: two steps on a tiny problem of the same types.
-
-    Once per process and (solver, types); a direct method is only imported.
-    """
-    signature = (repr(solver), problem.kind, problem.dtype, type(problem.form), start.m > 1)
-    if signature in _WARM:
-        return
-    n = min(problem.n, 6)
-    tiny = QuadraticOverHull(
-        problem.atoms[:n], problem.form, problem.c, start=np.zeros(min(start.m, 2), dtype=int)
-    )
-    tiny.kind = problem.kind  # a declared kind holds for part of the atoms too
-    first = tiny.every_atom if getattr(solver, "moving", False) else tiny.start
-    try:
-        state = solver.init(solver.prepare(tiny), first)
-        solver.advance(solver.prepare(tiny), state, 1)
-        if entry.sampling is Sampling.ADVANCE:
-            solver.advance(solver.prepare(tiny), state, 1)
-    except Exception:
-        # what is wrong with a solver shows in its run, under its own name
-        return
-    _WARM.add(signature)
-
-
-def limited_threads(threads: int = 1) -> Any:
-    """Return a context in which BLAS and numba use so many threads; never entered by `fw.solve`."""
-    import numba
-    from threadpoolctl import ThreadpoolController
-
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-    return ThreadpoolController().limit(limits=threads)

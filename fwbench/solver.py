@@ -94,7 +94,8 @@ class SolverEntry:
     promise : float
         The relative gap that it claims by default.
     needs : frozenset of str
-        Words the runner acts on: "leaves the hull", "no gap".
+        What the runner must know: "leaves the hull" for models that do so by design; their runs
+        have no gap and are never infeasible.
     grid : tuple of mappings
         Parameters of the runs that the bare catalogue makes.
     """

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import csv
+import math
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
 from fwbench.errors import InvalidProblem
 
+Array = NDArray[np.float64]
+
+MARKET = "%%MatrixMarket matrix array|coordinate real|integer|pattern general|symmetric"
 MISSING = {"", "nan", "na", "n/a", "null", "none", "?", "-"}
 
 
-def numbers_of(data: bytes, header: str = "auto") -> NDArray[np.float64]:
+def numbers_of(data: bytes, header: str = "auto") -> Array:
     r"""Return the numbers of a text file, shape (n, d), one row a line.
 
     Empty lines and lines that begin with # are left out. The first line says what separates the
@@ -41,6 +46,8 @@ def numbers_of(data: bytes, header: str = "auto") -> NDArray[np.float64]:
             f"it is no UTF-8 text: byte {error.start} is {data[error.start]:#04x} (another format "
             "under this name, or saved as UTF-16?)"
         ) from error
+    if "\0" in text:
+        raise InvalidProblem("it is no text: it holds zero bytes (another format, or UTF-16?)")
     lines = [
         (number, line)
         for number, line in enumerate(text.splitlines(), 1)
@@ -94,7 +101,9 @@ def _names_columns(first: list[str], second: list[str], number: int) -> bool:
     """Say whether the first line is a header; refuse what could be either."""
     words = [cell.strip() for cell in first]
     empty_first = words[0] in ("", "Unnamed: 0") and len(words) > 1
-    numbers = [_is_number(cell) for cell in words]
+    numbers = [
+        _is_number(cell.replace(",", ".", 1)) for cell in words
+    ]  # a decimal comma is no name
     if empty_first and second and _is_number(second[0]):
         raise InvalidProblem(
             f"the first column of line {number} has no name: row numbers that were written along? "
@@ -132,3 +141,75 @@ def _misread(cells: list[str], k: int, where: str) -> str:
 def missing_value(where: str, count: int) -> str:
     """Return the sentence for values that are missing, the first of them at a place."""
     return f"a value is missing in {where}" + (f" and {count - 1} more" if count > 1 else "")
+
+
+def affordable(shape: tuple[int, ...]) -> None:
+    """Refuse what no memory could hold as dense doubles: atoms are held dense."""
+    free = psutil.virtual_memory().available
+    if (needed := 8 * math.prod(shape)) > free:
+        raise InvalidProblem(
+            f"dense, as atoms are held, its shape {shape} takes {needed / 2**30:.3g} GiB; "
+            f"{free / 2**30:.3g} are free"
+        )
+
+
+def market_of(data: bytes) -> Array:
+    """Return the numbers of a Matrix Market file, dense or sparse, as a dense array.
+
+    Read here, because scipy's reader ends the whole process at a torn file.
+
+    Raises
+    ------
+    InvalidProblem
+        Where the header, the size, an entry or the number of entries is not as it must be.
+
+    Examples
+    --------
+    >>> text = "%%MatrixMarket matrix coordinate real general / 2 2 1 / 2 1 0.5"
+    >>> market_of(text.replace(" / ", chr(10)).encode()).tolist()
+    [[0.0, 0.0], [0.5, 0.0]]
+    """
+    first, *lines = data.decode("utf-8", errors="replace").splitlines() or [""]
+    words = first.lower().split()
+    known = [options.lower().split("|") for options in MARKET.split()]
+    if [word in options for word, options in zip(words, known, strict=False)] != [True] * 5:
+        raise InvalidProblem(f"its first line must be {MARKET}; got {first[:80]!r}")
+    _, _, layout, field, symmetry = words[:5]
+    body = " ".join(line for line in lines if not line.startswith("%")).split()
+    if wrong := [word for word in body if not _is_number(word)]:
+        raise InvalidProblem(f"{wrong[0][:40]!r} is no number")
+    head = 2 if layout == "array" else 3
+    if len(body) < head or not all(word.isdecimal() for word in body[:head]):
+        raise InvalidProblem(f"its size must be {head} whole numbers; got {body[:head]}")
+    n, d = int(body[0]), int(body[1])
+    affordable((n, d))
+    if symmetry == "symmetric" and n != d:
+        raise InvalidProblem(f"it is called symmetric and has the shape ({n}, {d})")
+    numbers = np.array(body[head:], dtype=float)
+    if layout == "array":
+        return _columns(numbers, n, d, symmetric=symmetry == "symmetric")
+    width = 2 if field == "pattern" else 3
+    _complete(numbers, width * int(body[2]))
+    table = numbers.reshape(-1, width)
+    places = table[:, :2]
+    if ((places < 1) | (places > [n, d]) | (places != np.rint(places))).any():
+        raise InvalidProblem(f"an entry lies outside of its shape ({n}, {d})")
+    found = np.zeros((n, d))
+    np.add.at(found, tuple(places.T.astype(np.int64) - 1), table[:, 2] if width == 3 else 1.0)
+    return found + np.tril(found, -1).T if symmetry == "symmetric" else found
+
+
+def _columns(numbers: Array, n: int, d: int, *, symmetric: bool) -> Array:
+    """Place numbers that are written column by column, of a symmetric matrix the lower half."""
+    _complete(numbers, n * (n + 1) // 2 if symmetric else n * d)
+    if not symmetric:
+        return np.ascontiguousarray(numbers.reshape(d, n).T)
+    found = np.zeros((n, n))
+    columns, rows = np.triu_indices(n)
+    found[rows, columns] = found[columns, rows] = numbers
+    return found
+
+
+def _complete(numbers: Array, count: int) -> None:
+    if len(numbers) != count:
+        raise InvalidProblem(f"it holds {len(numbers)} of {count} numbers (cut short?)")

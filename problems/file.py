@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from fwbench.errors import InvalidParameter, InvalidProblem, nearest
 from fwbench.geometry.inputs import real_array
 from fwbench.problem import ProblemEntry, QuadraticOverHull
-from fwbench.tables import missing_value, numbers_of
+from fwbench.tables import affordable, market_of, missing_value, numbers_of
 
 Arrays = Mapping[str, NDArray[Any]]
 
 NAMED = (".npz", ".mat")
+MISSPELT = {"q": "Q", "C": "c"}
 
 
 def file(
@@ -71,11 +72,7 @@ def file(
             "(leave content out to take it as it is)"
         )
     try:
-        if suffix == ".csv":
-            arrays: Arrays = {"atoms": numbers_of(place.read_bytes(), header)}
-        else:
-            arrays = _parsed(suffix, place, array or "atoms")
-        return _problem(arrays, array, q)
+        return _problem(_parsed(place, suffix, array or "atoms", header), array, q)
     except InvalidProblem as error:
         raise InvalidProblem(f"file {path}: {error}") from error
 
@@ -90,8 +87,8 @@ def with_content(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _existing(path: str) -> Path:
     place = Path(path).expanduser()
-    if place.suffix.lower() not in (".csv", *READERS):
-        known = ", ".join((".csv", *READERS))
+    if place.suffix.lower() not in FORMATS:
+        known = ", ".join(FORMATS)
         raise InvalidProblem(f"file {path}: its name must end in one of {known}")
     if not place.is_file():
         raise InvalidProblem(
@@ -122,7 +119,7 @@ def _problem(arrays: Arrays, array: str, q: float) -> QuadraticOverHull:
         )
     chosen = array or ("atoms" if "atoms" in arrays else flat[0])
     for name in arrays:
-        meant = {"q": "Q", "C": "c"}.get(name)
+        meant = MISSPELT.get(name)
         if meant is not None and meant not in arrays and name != chosen:
             raise InvalidProblem(f"it holds {name!r}, which is not read; did you mean {meant!r}?")
     if "Q" in arrays and q != 1:
@@ -130,10 +127,14 @@ def _problem(arrays: Arrays, array: str, q: float) -> QuadraticOverHull:
     return QuadraticOverHull(arrays[chosen], arrays.get("Q", np.array(q)), arrays.get("c"))
 
 
-def _parsed(suffix: str, place: Path, wanted: str) -> Arrays:
+def _parsed(place: Path, suffix: str, wanted: str, header: str) -> Arrays:
     try:
         # opened here, because readers leave a torn file open
         with place.open("rb") as opened:
+            if suffix == ".csv":
+                return {"atoms": numbers_of(opened.read(), header)}
+            if suffix == ".mtx":
+                return {"atoms": market_of(opened.read())}
             return READERS[suffix](opened, wanted)
     except InvalidProblem:
         raise
@@ -155,8 +156,9 @@ def _npz(opened: Any, wanted: str) -> Arrays:
     stored = np.load(opened, allow_pickle=False)
     if isinstance(stored, np.ndarray):
         raise InvalidProblem("it holds one array: its name should end in .npy")
-    read = [name for name in (wanted, "Q", "c") if name in stored] if wanted in stored else stored
-    return {name: stored[name] for name in read}
+    # beside the atoms that are meant, other arrays may be large, or no numbers
+    read = (wanted, "Q", "c", *MISSPELT) if wanted in stored else tuple(stored)
+    return {name: stored[name] for name in read if name in stored}
 
 
 def _mat(opened: Any, wanted: str) -> Arrays:
@@ -173,14 +175,12 @@ def _mat(opened: Any, wanted: str) -> Arrays:
     return arrays
 
 
-def _mtx(opened: Any, wanted: str) -> Arrays:
-    from scipy.io import mmread
-
-    return {"atoms": _dense(mmread(opened))}
-
-
 def _dense(stored: Any) -> NDArray[Any]:
-    return np.asarray(stored.toarray() if hasattr(stored, "toarray") else stored)
+    if hasattr(stored, "toarray"):
+        affordable(stored.shape)
+        stored.check_format()  # a spoilt index would end the process
+        stored = stored.toarray()
+    return np.asarray(stored)
 
 
 def _parquet(opened: Any, wanted: str) -> Arrays:
@@ -207,12 +207,13 @@ READERS: dict[str, Callable[[Any, str], Arrays]] = {
     ".npy": _npy,
     ".npz": _npz,
     ".parquet": _parquet,
-    ".mtx": _mtx,
     ".mat": _mat,
 }
+FORMATS = (".csv", ".mtx", *READERS)
 
 ENTRY = ProblemEntry(
     name="file",
     make=file,
     label="points of your own, from a file",
+    complete=with_content,
 )

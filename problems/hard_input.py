@@ -15,9 +15,11 @@ import numpy as np
 
 from fwbench.errors import InvalidParameter, nearest
 from fwbench.geometry.combinations import Combinations
+from fwbench.geometry.forms import Factored
 from fwbench.problem import ProblemEntry, QuadraticOverHull
 
 TRIANGLE = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, -1.0]])  # nearest to the origin: (3/2, 1/2)
+SPOT = (0.1, 0.7, -0.3)  # no double is
 SQUARE = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
 FAR = 1e8
 TINY, HUGE = 2.0**-70, 2.0**57  # 8e-22 and 1e17, without rounding
@@ -108,8 +110,8 @@ HARD = {
     ),
     "all-equal": Hard(
         "one point, five times: no scale, and the centred Gram matrix is 0 (POT)",
-        _of([[0.1, 0.7, -0.3]] * 5, start=_weighted(0.5, 0.0, 0.25, 0.0, 0.25)),
-        Fraction(59, 200),
+        _of([SPOT] * 5, start=_weighted(0.5, 0.0, 0.25, 0.0, 0.25)),
+        sum((Fraction(x) ** 2 for x in SPOT), Fraction(0)) / 2,
     ),
     "collinear": Hard(
         "a flat simplex: 0/0, then NaN in an endless loop; weights are not unique (sch-core, fcl, "
@@ -185,6 +187,11 @@ HARD = {
         "(LineSearches.jl)",
         _of([[BENT[1], -BENT[0]], [-BENT[1], BENT[0]], BENT], np.outer(BENT, BENT), start=[2]),
         Fraction(0),
+    ),
+    "difference": Hard(
+        "Q = F'DF with a minus sign in D, convex all the same: by its factors alone, another Q",
+        _of(TRIANGLE, Factored([[2.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [1, -1, 1])),
+        Fraction(25, 8),
     ),
     "ill-conditioned": Hard(
         "condition 1e12: the value is right long before the point is",

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
-from fwbench.lowering import Lowered, lowered
 from fwbench.problem import RANK, QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -22,15 +21,15 @@ from fwbench.solver import Queries, Sampling, SolverEntry
 TIGHT = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
 
 
-def _factor(model: Lowered) -> NDArray[np.float64]:
+def _factor(problem: QuadraticOverHull) -> NDArray[np.float64]:
     """Return Y (n, p) with YY' = left diag(signs) left', which is positive semidefinite."""
-    left = model.left.astype(np.float64)
-    if (model.signs > 0).all():
+    left, _, signs = problem.form.factors(problem.centred)  # doubles, also of float32 atoms
+    if (signs > 0).all():
         return left
     # Q itself is not, only along the hull (or but for rounding): factor it there
     hull, lengths, basis = np.linalg.svd(left, full_matrices=False)
     keep = lengths > RANK * lengths[0]
-    eigenvalues, vectors = np.linalg.eigh((basis[keep] * model.signs) @ basis[keep].T)
+    eigenvalues, vectors = np.linalg.eigh((basis[keep] * signs) @ basis[keep].T)
     root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
     return np.asarray((hull[:, keep] * lengths[keep]) @ root)
 
@@ -64,10 +63,9 @@ class CvxpyReference:
     def prepare(self, problem: QuadraticOverHull) -> tuple[QuadraticOverHull, Any, Any]:
         import cvxpy
 
-        model = lowered(problem)
         scale = problem.scale or 1.0
-        Y = _factor(model) / np.sqrt(scale)
-        linear = model.linear.astype(np.float64) / scale
+        Y = _factor(problem) / np.sqrt(scale)
+        linear = problem.centred @ problem.centred_c / scale
         w, y = cvxpy.Variable(problem.n, nonneg=True), cvxpy.Variable(Y.shape[1] or 1)
         objective = linear @ w
         constraints = [cvxpy.sum(w) == 1]

@@ -55,7 +55,7 @@ def classify(facts: dict[str, list[Any]], query: int, *, convex: bool) -> FixedP
     --------
     >>> at_atom = {"gap_relative": [0.0], "drift": [0.0], "nearest": [3], "distance": [0.0],
     ...            "leads": [True], "leads_itself": [True], "face": [0], "hull": [2],
-    ...            "support": [[3]], "period": [None]}
+    ...            "support": [[3]], "used": [1], "period": [None]}
     >>> classify(at_atom, 0, convex=False)
     FixedPoint(kind=<Class.VERTEX: 'vertex'>, label='atom 3', certified=True)
     """
@@ -75,12 +75,11 @@ def classify(facts: dict[str, list[Any]], query: int, *, convex: bool) -> FixedP
         return FixedPoint(Class.MOVING, "quiet" if quiet else "", False)
     if fact["face"] >= fact["hull"]:
         return FixedPoint(Class.INTERIOR, f"dimension {fact['hull']}", True)
-    support = "" if fact["support"] is None else f", atoms {_listed(fact['support'])}"
+    support = ""
+    if (keys := fact["support"]) is not None:
+        more = " …" if fact["used"] > len(keys) else ""
+        support = f", atoms {' '.join(map(str, sorted(keys)))}{more}"
     return FixedPoint(Class.FACE, f"dimension {fact['face']}{support}", True)
-
-
-def _listed(keys: list[int]) -> str:
-    return " ".join(map(str, sorted(keys)[:8])) + (" …" if len(keys) >= 8 else "")
 
 
 def common(points: list[FixedPoint]) -> tuple[str, str]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fwbench.trace import Status
+
 TARGETS = tuple(10.0**-e for e in range(1, 13))
 SHOWN = (1e-8, 1e-6, 1e-4, 1e-2, 1e-1)  # for each of them a winner is named
 
@@ -83,7 +85,7 @@ def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
     """Return who reached which accuracy soonest: an instance, a measure and a target a row.
 
     Seconds are the median over a solver's repetitions of the first checkpoint that meets the
-    target, set-up left out; a solver that missed it in any repetition did not reach it.
+    target, set-up left out; a solver that missed it, or failed, in any repetition did not reach it.
     """
     columns = [
         "instance", "instance_label", "kind", "measure", "target", "solver_label", "run_id",
@@ -91,12 +93,19 @@ def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
     ]  # fmt: skip
     facts = ["run_id", "instance", "instance_label", "kind", "solver_label"]
     table = targets.merge(runs[facts], on="run_id", how="left")
+    failed = {
+        (run.instance, run.solver_label)
+        for run in runs.itertuples()
+        if Status(str(run.status)).is_failure
+    }
+    pairs = zip(table["instance"], table["solver_label"], strict=True)
+    table.loc[[pair in failed for pair in pairs], "seconds_high"] = np.nan
     rows = []
     for (_, measure), group in table.groupby(["instance", "measure"], sort=False):
         shared = {name: group[name].iloc[0] for name in ("instance", "instance_label", "kind")}
         shared |= {"measure": measure, "of": group["solver_label"].nunique()}
         for target in SHOWN:
-            at = group[np.isclose(group["target"], target, rtol=1e-9)]
+            at = group[np.isclose(group["target"], target, rtol=1e-9, atol=0)]
             rows.append({**dict.fromkeys(columns), **shared, "target": target, **_first(at)})
     return pd.DataFrame(rows, columns=columns)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,7 +109,8 @@ def _run(folder: Any, tasks: list[Task], described: Any, *, report: bool, as_jso
 
     command = " ".join(["fwbench", *(_shell(word) for word in sys.argv[1:])])
     with Progress(len(tasks)) as progress:
-        whole = execute(folder, tasks, described, command, progress.told)
+        with _stdout_alone() if as_json else nullcontext():
+            whole = execute(folder, tasks, described, command, progress.told)
         if not whole:
             progress.say("interrupted; what was done is saved, --resume does the rest")
         if not (folder.path / "journal.jsonl").exists():
@@ -129,6 +133,24 @@ def _run(folder: Any, tasks: list[Task], described: Any, *, report: bool, as_jso
         return INTERRUPTED
     failed = any(Status(status).is_failure for status in findings.runs["status"])
     return FAILED if failed else DONE
+
+
+@contextmanager
+def _stdout_alone() -> Iterator[None]:
+    """Send to stderr what solvers print on stdout, C code included."""
+    import ctypes
+
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if os.name == "posix":
+            ctypes.CDLL(None).fflush(None)  # what C code still holds back
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _shell(word: str) -> str:

@@ -19,11 +19,12 @@ import psutil
 
 import fwbench
 from fwbench import catalog
-from fwbench.errors import said
+from fwbench.errors import MissingExtra, said
 from fwbench.execution.tasks import Task
 from fwbench.problem import QuadraticOverHull
-from fwbench.runner import Run, limited_threads, run
+from fwbench.runner import Run, run
 from fwbench.trace import Status
+from fwbench.warm import limited_threads
 
 STOLEN = 0.01  # a run from which the host took more of the time than this is noisy
 
@@ -159,6 +160,8 @@ class Here:
         except KeyboardInterrupt:
             reason = "interrupted from the keyboard, or by the solver"
             done = Run(Status.INTERRUPTED, reason, traceback=traceback.format_exc())
+        except MissingExtra as error:
+            done = Run(Status.SKIPPED, str(error))
         except MemoryError as error:
             done = Run(Status.MEMORY, said(error), traceback=traceback.format_exc())
         except BaseException as error:  # a user's file may raise anything while it is imported

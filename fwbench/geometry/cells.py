@@ -52,7 +52,9 @@ def cells(
     ring = polygon_of(atoms)
     low, high = atoms.min(axis=0), atoms.max(axis=0)
     x, y = (np.linspace(low[i], high[i], size) for i in (0, 1))
-    grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    lead = ((grid @ Q.T + c) @ atoms.T).argmin(axis=1)
-    lead[~inside(ring, grid)] = -1
-    return x, y, lead.reshape(size, size)
+    lead = np.empty((size, size), dtype=np.int64)
+    for i in range(size):  # a line at a time: the scores of all at once may not fit into memory
+        line = np.column_stack([x, np.full(size, y[i])])
+        scores = (line @ Q.T + c) @ atoms.T
+        lead[i] = np.where(inside(ring, line), scores.argmin(axis=1), -1)
+    return x, y, lead

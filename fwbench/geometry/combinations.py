@@ -84,7 +84,8 @@ class Combinations:
 
     def sums(self) -> NDArray[np.float64]:
         """Return the sum of the weights of each combination, shape (m,)."""
-        return np.bincount(self.query, self.data, minlength=self.m).astype(np.float64)
+        doubles = self.data.astype(np.float64)
+        return np.bincount(self.query, doubles, minlength=self.m).astype(np.float64)
 
     def averages(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Average rows that stand in the order of `keys`, shape (nnz, d), into (m, d)."""

@@ -48,6 +48,9 @@ PROBLEMS: dict[str, Callable[[], QuadraticOverHull]] = {
     "repeated atoms": lambda: QuadraticOverHull(np.tile(GAUSS[:4], (3, 1)) + 1.0),
     "two tokens": lambda: QuadraticOverHull([[4], [-1]], start=[0, 1]),
     "one atom": lambda: QuadraticOverHull([[3.0, 4.0]]),
+    "convex along the hull": lambda: QuadraticOverHull(
+        np.outer(GAUSS[:, 0], [2.0, 1.0]), [1.0, -1.0], [1.0, 0.3], kind="convex"
+    ),
     "concave": lambda: QuadraticOverHull(GAUSS, [-1.0, -3.0, -0.5], LINEAR),
     "concave, 3 queries": lambda: QuadraticOverHull(GAUSS, -1.0, start=LOOSE),
     "indefinite": lambda: QuadraticOverHull(GAUSS, [1.0, -2.0, 0.5], LINEAR),
@@ -96,7 +99,9 @@ class Case:
     @property
     def long(self) -> int:
         """Steps that reach past the refresh of what kernels keep."""
-        return 40 if self.exact or self.entry.queries is Queries.MANY else REFRESH + 40
+        if self.exact:
+            return 15
+        return 40 if self.entry.queries is Queries.MANY else REFRESH + 40
 
     @property
     def start(self) -> Combinations:

@@ -86,43 +86,39 @@ def test_a_solver_runs_on_every_kind_it_names(name):
 def test_a_run_cut_anywhere_gives_the_same_bits(case):
     solver, model, whole = case.begun()
     solver.advance(model, whole, case.long)
-    rng = np.random.default_rng(0)
-    for pieces in (2, 6):
-        cuts = np.sort(rng.integers(0, case.long + 1, pieces - 1))
-        cut = solver.init(model, case.start)
-        for steps in np.diff([0, *cuts, case.long]):
-            solver.advance(model, cut, int(steps))
-            cut.points(), cut.weights()  # a look in between
-        assert bits(cut) == bits(whole)
+    cut = solver.init(model, case.start)
+    cuts = np.sort(np.random.default_rng(0).integers(0, case.long + 1, 4))
+    for steps in np.diff([0, *cuts, case.long]):
+        solver.advance(model, cut, int(steps))
+        cut.points(), cut.weights()  # a look in between
+    assert bits(cut) == bits(whole)
     assert whole.steps == (case.long if case.entry.sampling is Sampling.ADVANCE else 1)
 
 
-def test_two_runs_give_the_same_bits(case):
-    states = []
-    for _ in "ab":
-        solver, model, state = case.begun()
-        solver.advance(model, state, 50)
-        states.append(bits(state))
-    assert states[0] == states[1]
-
-
-def test_a_copied_state_goes_its_own_way(case):
-    solver, model, state = case.begun()
-    solver.advance(model, state, 5)
-    twin = copy.deepcopy(state)
-    before = bits(twin)
-    solver.advance(model, state, 7)
-    assert bits(twin) == before
-    solver.advance(model, twin, 7)
-    assert bits(twin) == bits(state)
+def test_two_runs_and_a_copy_give_the_same_bits(choice):
+    for name in ("convex", "concave, 3 queries", "general"):
+        case = Case(choice, problem(name))
+        if case.misfit is not None:
+            continue
+        ends = []
+        for _ in "ab":
+            solver, model, state = case.begun()
+            solver.advance(model, state, 5)
+            twin = copy.deepcopy(state)
+            before = bits(twin)
+            solver.advance(model, state, 7)
+            assert bits(twin) == before
+            solver.advance(model, twin, 7)
+            ends += [bits(state), bits(twin)]
+        assert all(end == ends[0] for end in ends)
 
 
 CARRY_ON = """
 import pickle, sys
 with open(sys.argv[1], "rb") as file:
     runs = pickle.load(file)
-for solver, model, state in runs:
-    solver.advance(model, state, 30)
+for solver, problem, state in runs:
+    solver.advance(solver.prepare(problem), state, 9)
 with open(sys.argv[2], "wb") as file:
     pickle.dump([state for _, _, state in runs], file)
 """
@@ -144,16 +140,17 @@ def in_a_new_process(code, folder, *arguments):
 
 def test_a_pickled_run_goes_on_in_another_process(tmp_path):
     cases = [Case(choice, problem(name)) for choice, name in CASES]
-    runs = [case.begun() for case in cases if case.misfit is None]
-    for solver, model, state in runs:
-        solver.advance(model, state, 12)
+    runs = []
+    for case in (case for case in cases if case.misfit is None):
+        solver, model, state = case.begun()
+        solver.advance(model, state, 9)
+        runs.append((solver, case.problem, state))
     (tmp_path / "there").write_bytes(pickle.dumps(runs))
     in_a_new_process(CARRY_ON, tmp_path, tmp_path / "there", tmp_path / "back")
-    for solver, model, state in runs:
-        solver.advance(model, state, 30)
     returned = pickle.loads((tmp_path / "back").read_bytes())
-    for (solver, _, state), other in zip(runs, returned, strict=True):
-        assert bits(other) == bits(state), solver
+    for (solver, made, state), other in zip(runs, returned, strict=True):
+        solver.advance(solver.prepare(made), state, 9)
+        assert bits(other) == bits(state), (solver, made.kind)
 
 
 # -- points and weights ------------------------------------------------------------------------
@@ -176,7 +173,7 @@ def test_iterates_stay_in_the_hull(case):
     judge = Judge(case.problem)
     rounding = FLOAT32 if case.problem.dtype == np.float32 else 1e-12
     foreign = case.entry.sampling is not Sampling.ADVANCE
-    for steps in (0, 1, 1, 2, 5, 20, case.long - 29):
+    for steps in (0, 1, 1, 2, 5, case.long - 9):
         solver.advance(model, state, steps)
         weights, points = state.weights(), state.points()
         assert points.shape == (case.start.m, case.problem.d)
@@ -320,6 +317,7 @@ homes = [importlib.import_module(f"fwbench.kernels.{m.name}")
          for m in pkgutil.iter_modules(fwbench.kernels.__path__)]
 kernels = [k for home in homes for k in vars(home).values() if isinstance(k, Dispatcher)]
 reads, now = [], runner.perf_counter_ns
+runner.REPEATS_SECONDS = 0.0  # one timed run is enough
 
 def read_clock():
     reads.append(sum(len(kernel.signatures) for kernel in kernels))
@@ -332,7 +330,7 @@ for problem, solver, entry in runs:
     reads.clear()
     done = runner.run(problem, solver, entry, runner.Budget(max_steps=30))
     assert not done.status.is_failure, (solver, problem.kind, done.reason)
-    assert len(reads) >= 4 and len(reads) % 2 == 0, reads
+    assert len(reads) % 2 == 0, (solver, done.status, done.reason, len(reads))
     for begin, end in zip(reads[::2], reads[1::2]):
         assert begin == end, (solver, problem.kind, problem.dtype, reads)
 print(sum(len(kernel.signatures) for kernel in kernels))
@@ -354,11 +352,11 @@ def test_no_kernel_is_compiled_inside_the_clock(tmp_path):
 
 
 def test_a_run_ends_well(case):
-    done = run(case.problem, case.one, case.entry, Budget(max_steps=60))
+    done = run(case.problem, case.one, case.entry, Budget(max_steps=case.long))
     assert not done.status.is_failure, (done.reason, done.traceback)
     k = done.trace.columns["k"]
     assert k[0] == 0
-    assert k[-1] == done.row["steps"] <= 60
+    assert k[-1] == done.row["steps"] <= case.long
     assert done.row["feasibility"] <= max(LOOSE, FLOAT32 * (case.problem.dtype == np.float32))
     assert done.row["gap"] is None or done.row["gap"] >= 0
     reference = case.entry.sampling is Sampling.ONCE

@@ -185,6 +185,40 @@ def test_queries_of_fixed_keys_do_not_see_each_other(method):
     assert together.counters == dict.fromkeys(("lmo", "gradient", "matvec", "fw"), 100)
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("method", [layer for layer in LAYERS if layer.moving], ids=repr)
+def test_a_cloud_at_rest_stays_to_the_last_bit(method, kind):
+    model = method.prepare(QuadraticOverHull(CLOUD.astype(kind), -1.0))
+    rest = np.tile(np.array([0.1, 0.7, -0.3], dtype=kind), (9, 1))
+    x = rest
+    for t in range(1, 50):
+        x = method.layer(model, x, t, np.zeros(9)).x
+    assert x.dtype == kind
+    assert x.tobytes() == rest.tobytes()
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_whole_step_lands_on_the_leader(kind):
+    problem = QuadraticOverHull(CLOUD.astype(kind), start=LOOSE)
+    method = HardmaxAttention()  # its first step is 1
+    model = method.prepare(problem)
+    state = method.init(model, problem.start)
+    moved = method.layer(model, state.x, 0, state.estimate)
+    assert moved.x.tobytes() == model.points[moved.mixing.keys].tobytes()
+
+
+def test_float32_softmax_keeps_points_and_weights_together():
+    # its rows sum to 1 but for 1e-7 each step
+    problem = QuadraticOverHull(CLOUD.astype(np.float32))
+    method = SoftmaxAttention(keys="moving")
+    model = method.prepare(problem)
+    state = method.init(model, problem.every_atom)
+    method.advance(model, state, 3000)
+    weights = state.weights().dense(9)
+    np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(weights @ problem.centred, state.x, rtol=0, atol=2e-7)
+
+
 def test_softmax_tends_to_the_leader_as_fast_as_the_score_gap_says():
     problem = QuadraticOverHull(CLOUD, start=LOOSE)
     keys = keys_of(problem, Constant())

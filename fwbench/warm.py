@@ -1,0 +1,47 @@
+"""What happens before any clock runs: compilation, imports, and one thread a library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fwbench.geometry.combinations import Combinations
+from fwbench.problem import QuadraticOverHull
+from fwbench.solver import Sampling, SolverEntry
+
+_WARM: set[tuple[Any, ...]] = set()
+
+
+def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Combinations) -> None:
+    """Compile and import before any clock runs: two steps on a tiny problem of the same types.
+
+    Once per process and (solver, types); a direct method is only imported.
+    """
+    signature = (repr(solver), problem.kind, problem.dtype, type(problem.form), start.m > 1)
+    if signature in _WARM:
+        return
+    n = min(problem.n, 6)
+    tiny = QuadraticOverHull(
+        problem.atoms[:n], problem.form, problem.c, start=np.zeros(min(start.m, 2), dtype=int)
+    )
+    tiny.kind = problem.kind  # a declared kind holds for part of the atoms too
+    first = tiny.every_atom if getattr(solver, "moving", False) else tiny.start
+    try:
+        state = solver.init(solver.prepare(tiny), first)
+        solver.advance(solver.prepare(tiny), state, 1)
+        if entry.sampling is Sampling.ADVANCE:
+            solver.advance(solver.prepare(tiny), state, 1)
+    except Exception:
+        # what is wrong with a solver shows in its run, under its own name
+        return
+    _WARM.add(signature)
+
+
+def limited_threads(threads: int = 1) -> Any:
+    """Return a context in which BLAS and numba use so many threads; never entered by `fw.solve`."""
+    import numba
+    from threadpoolctl import ThreadpoolController
+
+    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    return ThreadpoolController().limit(limits=threads)

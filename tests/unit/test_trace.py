@@ -1,0 +1,50 @@
+from itertools import pairwise
+
+import pytest
+
+from fwbench.trace import COLUMNS, Status, Trace, checkpoints
+
+
+@pytest.mark.parametrize("last", [0, 1, 2, 15, 16, 17, 18, 25, 100, 9_999, 10_000, 10**9])
+def test_checkpoints_lead_from_the_start_to_the_last_step(last):
+    at = checkpoints(last)
+    assert at[:17] == list(range(min(last, 16) + 1))
+    assert at[-1] == last
+    assert all(a < b <= max(a + 1, 1.1 * a + 0.5) for a, b in pairwise(at))
+
+
+def test_checkpoints_of_a_longer_run_begin_alike():
+    short, long = checkpoints(1000), checkpoints(5000)
+    assert short[:-1] == long[: len(short) - 1]
+
+
+def test_a_column_that_is_not_given_is_null():
+    trace = Trace()
+    trace.add(k=0, value=1.0)
+    trace.add(k=1, gap=0.0)
+    assert trace.columns["value"] == [1.0, None]
+    assert trace.columns["gap"] == [None, 0.0]
+    assert len(trace) == 2
+    assert {len(column) for column in trace.columns.values()} == {2}
+    assert tuple(trace.columns) == COLUMNS
+    assert trace.last("k") == 1
+
+
+def test_a_column_that_does_not_exist_is_an_error():
+    with pytest.raises(KeyError, match="valeu"):
+        Trace().add(k=0, valeu=1.0)
+
+
+def test_the_newest_row_can_be_corrected():
+    trace = Trace()
+    trace.add(k=0, value=1.0)
+    trace.add(k=1, value=2.0)
+    trace.replace_last(value=3.0, gap=0.5)
+    assert trace.columns["value"] == [1.0, 3.0]
+    assert trace.columns["gap"] == [None, 0.5]
+
+
+def test_findings_are_no_failures():
+    failures = {status.value for status in Status if status.is_failure}
+    assert failures == {"wrong", "nonfinite", "infeasible", "error", "crashed", "memory"}
+    assert len(Status) == 13
