@@ -221,6 +221,8 @@ def choices(group: Group, text: str, seed: int | None = None) -> list[Choice]:
     >>> [choice.label for choice in choices("solvers", "frank_wolfe[step=open_loop,exact]")]
     ['frank_wolfe', 'frank_wolfe[step=exact]']
     """
+    if not text.isascii() and text.encode(errors="ignore").decode() != text:
+        raise InvalidParameter(f"{text!r} is no Unicode text; rename the file?")
     # a file of this very name: its brackets are no parameters
     asked = Spelled(text, {}) if os.path.isfile(text) else spelled(text)
     if group == "problems" and Path(asked.name).suffix.lower() in DATA_FILES:

@@ -45,7 +45,7 @@ def checkpoints(last: int) -> list[int]:
     Examples
     --------
     >>> checkpoints(25)
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 25]
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 25]
     """
     at = list(range(min(last, 16) + 1))
     while at[-1] < last:

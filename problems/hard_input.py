@@ -190,7 +190,7 @@ HARD = {
     ),
     "difference": Hard(
         "Q = F'DF with a minus sign in D, convex all the same: by its factors alone, another Q",
-        _of(TRIANGLE, Factored([[2.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [1, -1, 1])),
+        _of(TRIANGLE, Factored(np.array([[2.0, 0], [1, 0], [0, 1]]), np.array([1.0, -1, 1]))),
         Fraction(25, 8),
     ),
     "ill-conditioned": Hard(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 import click
 
@@ -29,6 +30,9 @@ for command in (run, listing, describe, show, report):
 
 def main() -> None:
     """Run the command line; wrong use ends with exit code 2 and a sentence, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a letter that a terminal lacks costs no run
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = fwbench.main(standalone_mode=False)
     except click.ClickException as error:

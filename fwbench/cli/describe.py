@@ -15,13 +15,21 @@ def describe(name: str) -> None:
     """Print what NAME is, its parameters with types and defaults, and its source."""
     from fwbench import catalog, suite
     from fwbench.errors import UnknownName, nearest
+    from fwbench.grammar import spelled
 
-    bare = name.partition("[")[0]
+    bare = spelled(name).name
     for group in ("solvers", "problems"):
-        if bare in catalog.names(group) or (bare.endswith(".py") and group == "solvers"):
+        if bare in catalog.names(group):
             click.echo(_entry(catalog, catalog.entry(group, bare)))
             return
-    if bare in suite.suites():
+    if bare.endswith(".py"):
+        try:
+            found = catalog.entry("problems", bare)
+        except UnknownName:
+            found = catalog.entry("solvers", bare)
+        click.echo(_entry(catalog, found))
+        return
+    if bare in suite.suites() or bare.endswith(".toml"):
         click.echo(_suite(suite.load(bare)))
         return
     known = [*catalog.names("solvers"), *catalog.names("problems"), *suite.suites()]

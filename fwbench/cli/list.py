@@ -14,7 +14,7 @@ def listing(group: str, as_json: bool) -> None:
     """List solvers, problems or suites with a line on each; imports none of them."""
     lines = _lines(group)
     if as_json:
-        click.echo(json.dumps(lines, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(lines, indent=1))
         return
     width = max(map(len, lines), default=0)
     for name, line in lines.items():

@@ -20,7 +20,7 @@ def report(runs: tuple[Path, ...], formats: str) -> None:
     from fwbench.report.write import write
     from fwbench.store import RunFolder
 
-    asked = [name.strip() for name in formats.split(",") if name.strip()]
+    asked = [name.strip() for name in formats.split(",")]
     for name in asked:
         if name not in _FORMATS:
             raise InvalidParameter(f"no report format {name!r}; {nearest(name, _FORMATS)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -107,13 +108,14 @@ def _run(folder: Any, tasks: list[Task], described: Any, *, report: bool, as_jso
     from fwbench.session import execute
     from fwbench.trace import Status
 
-    command = " ".join(["fwbench", *(_shell(word) for word in sys.argv[1:])])
+    command = shlex.join(["fwbench", *sys.argv[1:]])
     with Progress(len(tasks)) as progress:
         with _stdout_alone() if as_json else nullcontext():
             whole = execute(folder, tasks, described, command, progress.told)
         if not whole:
-            progress.say("interrupted; what was done is saved, --resume does the rest")
-        if not (folder.path / "journal.jsonl").exists():
+            rest = f"fwbench run --resume --out {shlex.quote(str(folder.path))}"
+            progress.say(f"interrupted; what was done is saved, {rest} does the rest")
+        if not folder.has_journal:
             return INTERRUPTED
         progress.say("reading the journal")
         findings = build(folder)
@@ -151,9 +153,3 @@ def _stdout_alone() -> Iterator[None]:
             ctypes.CDLL(None).fflush(None)  # what C code still holds back
         os.dup2(kept, 1)
         os.close(kept)
-
-
-def _shell(word: str) -> str:
-    import shlex
-
-    return shlex.quote(word)

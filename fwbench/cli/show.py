@@ -26,7 +26,7 @@ def as_text(findings: Findings) -> str:
         "winners": rows(findings.winners),
         "fixed_points": rows(findings.fixed_points),
     }
-    return json.dumps(content, indent=1, ensure_ascii=False)
+    return json.dumps(content, indent=1)
 
 
 @click.command()

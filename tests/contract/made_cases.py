@@ -1,6 +1,6 @@
 """Every solver of the catalogue, in every variant, on small problems of every kind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -60,17 +60,29 @@ PROBLEMS: dict[str, Callable[[], QuadraticOverHull]] = {
 }
 
 
+# On these the variants are tried too; the grids are tried on all.
+FEW = (
+    "convex", "convex, 3 queries", "repeated atoms", "concave, 3 queries", "indefinite", "general",
+    "float32",
+)  # fmt: skip
+
+
 @cache
 def problem(name: str) -> QuadraticOverHull:
     """Return one of the problems; all tests share it, none may write into it."""
     return PROBLEMS[name]()
 
 
-def all_choices() -> list[Choice]:
-    """Return every solver of the catalogue with its grid, then the variants."""
-    texts = [*catalog.names("solvers"), *VARIANTS]
+def choices(texts: Iterable[str]) -> list[Choice]:
+    """Return every solver that some texts name, each once."""
     found = {c.text: c for text in texts for c in catalog.choices("solvers", text)}
     return list(found.values())
+
+
+GRIDS = choices(catalog.names("solvers"))
+ALL = choices([*catalog.names("solvers"), *VARIANTS])
+CASES = [(choice, name) for choice in GRIDS for name in PROBLEMS]
+CASES += [(choice, name) for choice in ALL[len(GRIDS) :] for name in FEW]
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,18 @@ CHOICES = {
     for text in (*catalog.names("solvers"), *VARIANTS)
     for choice in catalog.choices("solvers", text)
 }
-STEPS = 300
+STEPS = 100
 ROUNDING = 1e-14  # of the scale; values and gaps are sums of a few terms
 CLEAN = {Status.CONVERGED, Status.FINISHED, Status.BUDGET, Status.STALLED}
 FLOAT32 = 1e-5
+
+
+@pytest.fixture(autouse=True, scope="module")
+def untimed():
+    """Time each run once: nothing here depends on a clock."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fwbench.runner.REPEATS", 1)
+        yield
 
 
 @cache

@@ -29,7 +29,7 @@ ORDER = RNG.permutation(N)
 COPIES = RNG.integers(1, 4, N)
 FAR = np.array([1e8, -3e7, 5e7])
 TURN = np.linalg.qr(RNG.standard_normal((D, D)))[0]
-BRIEF, LONG = Budget(max_steps=50), Budget(tol=1e-12, max_steps=2000)
+BRIEF, LONG = Budget(max_steps=30), Budget(tol=1e-12, max_steps=2000)
 SIZES = (1e-12, 1e12)
 
 
@@ -115,7 +115,7 @@ EXACT += [("vertex_enumeration", "concave")]
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.label)
 def test_certified_intervals_overlap(choice, change):
-    for base in CONVEX:
+    for base in ("definite", "singular"):
         intervals = [judged(choice, base, given, BRIEF)[:2] for given in (None, change)]
         allowed = 1e-12 * problem(base, None).scale
         assert max(low for low, _ in intervals) <= min(high for _, high in intervals) + allowed

@@ -34,7 +34,7 @@ LINEAR = [
     "cvxpy_reference",
 ]
 SLOWER = ["frank_wolfe[step=open_loop,exact,short,backtracking]", "hardmax_attention"]
-STEPS = 3000
+STEPS = 1000
 TOLERANCE = 1e-8
 
 
@@ -115,12 +115,14 @@ def test_plain_projected_gradient_agrees_as_far_as_its_rate_goes(text):
 
 @pytest.mark.parametrize("text", INSTANCES)
 def test_softmax_attention_agrees_up_to_its_floor(text):
-    # h ← (1 − γ) h + γ log(n)/β + γ² D²/2 rests at log(n)/β + γ D²/2
+    # h ← (1 − γ) h + γ log(n)/β + γ² D²/2 comes down to log(n)/β + γ D²/2
     made = problem(text)
     lower, _ = reference(text)
     for beta, gamma in ((10.0, 0.5), (1e4 / made.scale, 0.02)):
         method = f"softmax_attention[beta={beta!r},step=constant({gamma})]"
-        done = ended(catalog.choices("solvers", method)[0], text, max_steps=1000)
+        done = ended(catalog.choices("solvers", method)[0], text, max_steps=200)
+        first = done.trace.columns["value_centred"][0] - lower
         floor = np.log(made.n) / beta + gamma * curvature(made) / 2
+        floor += (1 - gamma) ** done.row["steps"] * first
         assert -1e-12 * made.scale <= done.row["value_centred"] - lower
-        assert done.row["value_centred"] - lower <= 1.01 * floor + TOLERANCE * made.scale
+        assert done.row["value_centred"] - lower <= floor + TOLERANCE * made.scale

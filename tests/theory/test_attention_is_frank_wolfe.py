@@ -125,7 +125,7 @@ def test_leaders_and_values_are_equal_for_2000_steps(choice):
     problem = catalog.build_problem(choice)
     looks = {*range(20), *range(0, STEPS, 50), STEPS - 1}
     leads, points = attention_path(problem, looks)
-    for query in range(problem.start.m):
+    for query in range(0, problem.start.m, 1 + problem.start.m // 8):
         expected, path = frank_wolfe_path(problem, query, looks)
         apart = np.flatnonzero(leads[:, query] != expected)
         assert apart.size == 0, f"query {query} parts at step {apart[0]}"

@@ -135,6 +135,7 @@ def test_other_declared_types_read_back(made):
         ("solvers", "[step=exact]", UnknownName, "no solver is called ''"),
         ("solvers", "x" * 5000, UnknownName, "no solver is called"),
         ("solvers", "a\0b", UnknownName, "no solver is called"),
+        ("problems", "\udcff.csv", InvalidParameter, "no Unicode text; rename"),
         ("solvers", "nowhere.py", UnknownName, "no file nowhere.py"),
         ("solvers", ".py", UnknownName, "no file .py"),
         ("problems", "nowhere.csv", UnknownName, "no file nowhere.csv"),

@@ -380,7 +380,7 @@ def test_a_ctrl_c_from_outside_stops_the_session_and_keeps_what_was_done(tmp_pat
         said = first + running.stderr.read()
     assert running.returncode == 130, said
     assert first.startswith("[1/3] away_steps")
-    assert "--resume does the rest" in said
+    assert "fwbench run --resume --out run does the rest" in said
     assert "Traceback" not in said
     folder = RunFolder(tmp_path / "run")
     rows = [record["row"] for record in folder.records()]
