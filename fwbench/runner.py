@@ -22,17 +22,15 @@ from fwbench.geometry.forms import Kind
 from fwbench.judge import Judge, Look
 from fwbench.problem import QuadraticOverHull
 from fwbench.rest import STILL, cycles, drift, facts, onward
-from fwbench.solver import Queries, Sampling, Solver, SolverEntry, each
+from fwbench.solver import Queries, Sampling, Solver, SolverEntry, counted, each
 from fwbench.trace import Status, Trace, checkpoints
 from fwbench.warm import warm
 
 REPEATS_SECONDS = 0.02  # runs.seconds is the median of as many repeats as fit in here,
 REPEATS = 100  # at most so many: of runs of microseconds the starts take longer
 OWN_SUM_SECONDS = 1.0  # a traced run longer than this is not repeated
-STALLED_LOOKS, STALLED_GAIN = 8, 0.01
-STALLED_STEPS = 1000  # before that, the spikes of an open-loop gap look like a stall
 LOOSE = 1e-9  # the least violation that makes a run infeasible
-FLOAT32 = 1e-5  # the same where atoms are float32
+FLOAT32, FLOAT32_MOST = 1e-5, 1e-3  # the same where atoms are float32: grows with the steps
 
 
 @dataclass(frozen=True)
@@ -214,7 +212,7 @@ class _Session:
 
     def _look(self, state: Any, k: int, *, last: bool = False) -> Look:
         look = self.judge.look(state.points(), state.weights(), last=last)
-        counters = _counted(state)
+        counters = counted(state)
         counts = {name: counters.get(name) for name in ("lmo", "gradient", "matvec")}
         self.trace.add(k=k, seconds=self.clock / 1e9, **look.row, **counts)
         self.recent.append((k, look.offset))
@@ -244,31 +242,11 @@ class _Session:
             return Status.TIMEOUT, f"{budget.max_seconds:g} s on the clock spent"
         if state.steps >= budget.max_steps:
             return Status.BUDGET, f"{budget.max_steps} steps spent"
-        if self._stalled():
+        convex = self.problem.kind is Kind.CONVEX
+        if self.judge.inside and not self.moving and self.trace.stalled(convex=convex):
             half = state.steps // 2
             return Status.STALLED, f"no gain of 1 % from step {half} to {state.steps}"
         return None
-
-    def _stalled(self) -> bool:
-        """Say whether half of all steps brought neither a better gap nor a better value."""
-        columns = self.trace.columns
-        k = np.array(columns["k"])
-        late = k >= k[-1] / 2
-        if (
-            k[-1] < STALLED_STEPS
-            or self.moving
-            or not self.judge.inside
-            or late.sum() < STALLED_LOOKS
-        ):
-            return False
-        best = np.minimum.accumulate(np.array(columns["gap"], dtype=float))
-        if best[-1] < (1 - STALLED_GAIN) * best[late][0]:
-            return False
-        if self.problem.kind is not Kind.CONVEX:
-            return True
-        above = np.minimum.accumulate(np.array(columns["value_centred"], dtype=float))
-        above = above - np.array(columns["lower_centred"], dtype=float)[-1]
-        return bool(above[-1] >= (1 - STALLED_GAIN) * above[late][0])
 
     def _verdict(
         self, state: Any, look: Look, stop: tuple[Status, str] | None
@@ -277,7 +255,11 @@ class _Session:
         if stop is not None and stop[0] is Status.NONFINITE:
             return stop
         reached = self.judge.certified(look)
-        allowed = max(LOOSE if self.problem.dtype == np.float64 else FLOAT32, self.budget.tol)
+        loose = LOOSE
+        if self.problem.dtype == np.float32:
+            drift = float(np.finfo(np.float32).eps) * state.steps
+            loose = min(max(FLOAT32, drift), FLOAT32_MOST)
+        allowed = max(loose, self.budget.tol)
         violated = look.row.get("feasibility")
         if violated is not None and violated > allowed:
             return Status.INFEASIBLE, f"weights are {violated:.1e} from convex weights of the point"
@@ -317,7 +299,7 @@ class _Session:
     # -- what is kept ------------------------------------------------------------------------
 
     def _row(self, state: Any, look: Look) -> dict[str, Any]:
-        counters = _counted(state)
+        counters = counted(state)
         scale, row = self.problem.scale, look.row
         gap = row.get("gap")
         if gap is not None and "lower_centred" in row:
@@ -390,9 +372,3 @@ class _Session:
             done.rest["shrunk"] = [spread / first_radius if first_radius else 0.0] * m
         done.points, done.weights = look.offset + self.problem.mean, weights
         done.path = np.stack(self.path) if self.path else None
-
-
-def _counted(state: Any) -> dict[str, int]:
-    """Return the counters that a state keeps."""
-    counters = getattr(state, "counters", None) or {}
-    return {name: int(count) for name, count in counters.items() if count is not None}

@@ -15,7 +15,10 @@ from fwbench.geometry.forms import Kind
 from fwbench.lowering import Lowered, lowered
 from fwbench.problem import QuadraticOverHull
 
-__all__ = ["Lowered", "Queries", "Sampling", "Solver", "SolverEntry", "State", "each", "lowered"]
+__all__ = [
+    "Lowered", "Queries", "Sampling", "Solver", "SolverEntry", "State", "counted", "each",
+    "lowered",
+]  # fmt: skip
 
 M = TypeVar("M")
 S = TypeVar("S", bound="State")
@@ -111,6 +114,12 @@ class SolverEntry:
     promise: float = 1e-8
     needs: frozenset[str] = frozenset()
     grid: tuple[Mapping[str, Any], ...] = ({},)
+
+
+def counted(state: Any) -> dict[str, int]:
+    """Return the counters that a state keeps."""
+    counters = getattr(state, "counters", None) or {}
+    return {name: int(count) for name, count in counters.items() if count is not None}
 
 
 @dataclass(eq=False)

@@ -5,10 +5,16 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
 COLUMNS = (
     "k", "seconds", "value", "value_centred", "gap", "gap_current", "lower", "lower_centred",
     "support", "lmo", "gradient", "matvec", "feasibility", "spread", "value_median", "gap_median",
 )  # fmt: skip
+
+
+STALLED_LOOKS, STALLED_GAIN = 8, 0.01
+STALLED_STEPS = 1000  # before that, the spikes of an open-loop gap look like a stall
 
 
 class Status(StrEnum):
@@ -77,3 +83,21 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.columns["k"])
+
+    def stalled(self, *, convex: bool) -> bool:
+        """Say whether the second half of all steps brought less than 1 %.
+
+        Neither the best gap fell, nor, on convex problems, the best value above the lower bound.
+        """
+        k = np.array(self.columns["k"])
+        late = k >= k[-1] / 2
+        if k[-1] < STALLED_STEPS or late.sum() < STALLED_LOOKS:
+            return False
+        best = np.minimum.accumulate(np.array(self.columns["gap"], dtype=float))
+        if best[-1] < (1 - STALLED_GAIN) * best[late][0]:
+            return False
+        if not convex:
+            return True
+        above = np.minimum.accumulate(np.array(self.columns["value_centred"], dtype=float))
+        above = above - float(self.columns["lower_centred"][-1])
+        return bool(above[-1] >= (1 - STALLED_GAIN) * above[late][0])

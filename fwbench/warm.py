@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -38,10 +40,16 @@ def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Com
     _WARM.add(signature)
 
 
-def limited_threads(threads: int = 1) -> Any:
-    """Return a context in which BLAS and numba use so many threads; never entered by `fw.solve`."""
+@contextmanager
+def limited_threads(threads: int = 1) -> Iterator[None]:
+    """Let BLAS and numba use so many threads inside; never entered by `fw.solve`."""
     import numba
     from threadpoolctl import ThreadpoolController
 
+    before = numba.get_num_threads()
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-    return ThreadpoolController().limit(limits=threads)
+    try:
+        with ThreadpoolController().limit(limits=threads):
+            yield
+    finally:
+        numba.set_num_threads(before)

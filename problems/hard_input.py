@@ -24,7 +24,7 @@ SQUARE = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
 FAR = 1e8
 TINY, HUGE = 2.0**-70, 2.0**57  # 8e-22 and 1e17, without rounding
 CLOSE = 2.0**-27  # 7e-9
-WEIGHT = 2.0**-40  # 9e-13
+WEIGHT = 2.0**-20  # 1e-6
 BENT = np.array([-1.1288727436149466, -0.989133492364185])
 GRADIENTS = np.array([[1.1, 0.3], [-0.4, 0.9], [0.2, 1.7]])
 
@@ -91,9 +91,9 @@ HARD = {
         Fraction(-1165, 2),
     ),
     "small-weight": Hard(
-        "an away step may only be as long as a weight of 9e-13 lasts, else it turns negative "
-        "(FrankWolfe.jl)",
-        _of(TRIANGLE, start=_weighted(0.0, WEIGHT, 1.0 - WEIGHT)),
+        "an away step may only be as long as a weight of 1e-6 lasts, else the weight turns "
+        "negative (FrankWolfe.jl)",
+        _of(TRIANGLE, start=_weighted(0.5, WEIGHT, 0.5 - WEIGHT)),
         Fraction(5, 4),
     ),
     "interval": Hard(
@@ -101,6 +101,11 @@ HARD = {
         "wrong sign (FrankWolfe.jl)",
         _of([[-1], [2], [5]], 3.0, [-4]),
         Fraction(-8, 3),
+    ),
+    "beyond": Hard(
+        "along the line the minimum lies beyond the hull: steps above 1, negative weights (POT)",
+        _of([[-1], [2]], 1.0, [-10], start=[0]),
+        Fraction(-18),
     ),
     # -- degenerate hulls
     "one-atom": Hard(

@@ -30,6 +30,7 @@ class Progress:
         self.bar = Bar(
             TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn(),
             TimeRemainingColumn(), console=self.console, transient=True,
+            auto_refresh=False,  # nothing else may run while a clock does
         )  # fmt: skip
         self.line = self.bar.add_task("starting", total=total)
 
@@ -50,7 +51,7 @@ class Progress:
         """Note that a run starts (row None) or has ended."""
         name = f"{task.solver_label} on {task.instance_label}"
         if row is None:
-            self.bar.update(self.line, description=escape(name))
+            self.bar.update(self.line, description=escape(name), refresh=True)
             return
         self.done += 1
         self.bar.advance(self.line)

@@ -201,11 +201,30 @@ def test_an_exact_step_divides_by_the_curvature_along_the_direction():
 @pytest.mark.parametrize("rule", ["exact", "short", "backtracking"])
 @pytest.mark.parametrize("name", ["small-weight", "near-duplicates", "duplicates", "slivers"])
 def test_no_step_is_longer_than_the_weights_last(name, rule):
-    # a search was allowed 1 where a weight of 1e-12 was left: FrankWolfe.jl; steps above 1: POT
+    # a search was allowed 1 where a weight of 1e-12 was left: FrankWolfe.jl
     for state in steps_of(name, solver(f"away_steps[step={rule}]"), 60):
         weights = state.weights()
         assert (weights.data >= 0).all()
         assert weights.sums() == pytest.approx([1], abs=1e-14)
+
+
+@pytest.mark.parametrize("rule", ["exact", "short", "backtracking"])
+@pytest.mark.parametrize("method", ["away_steps", "frank_wolfe", "hardmax_attention"])
+def test_no_step_is_longer_than_the_way_to_the_vertex(method, rule):
+    # steps above 1 and negative entries: POT
+    state = next(iter(steps_of("beyond", solver(f"{method}[step={rule}]"), 1)))
+    assert state.weights().dense(2).tolist() == [[0.0, 1.0]]
+
+
+@pytest.mark.parametrize("rule", ["exact", "short", "backtracking"])
+def test_a_weight_that_is_used_up_is_gone(rule):
+    # dropped by a comparison of floats, it stayed for ever with steps of length 0, or the point
+    # moved by another step than the weights
+    state = next(iter(steps_of("small-weight", solver(f"away_steps[step={rule}]"), 1)))
+    assert (state.counters["away"], state.counters["drop"]) == (1, 1)
+    weights = state.weights()
+    assert weights.keys.tolist() == [0, 2]
+    np.testing.assert_allclose(state.points(), weights.dense(3) @ TRIANGLE, atol=1e-15)
 
 
 LEFT = [label for label in CHOICES if label.split("[")[0] in ("away_steps", "frank_wolfe")]

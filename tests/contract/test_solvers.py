@@ -35,7 +35,7 @@ from .made_cases import (
     Case,
     bits,
     problem,
-)  # fmt: skip
+)
 
 FLOAT32 = 1e-5
 
@@ -94,6 +94,8 @@ def test_a_solver_runs_on_every_kind_it_names(name):
 
 
 def test_a_run_cut_anywhere_gives_the_same_bits(case):
+    if case.entry.sampling is Sampling.RERUN:
+        pytest.skip("always run from scratch")
     solver, model, whole = case.begun()
     solver.advance(model, whole, case.long)
     cut = solver.init(model, case.start)
@@ -102,7 +104,8 @@ def test_a_run_cut_anywhere_gives_the_same_bits(case):
         solver.advance(model, cut, int(steps))
         cut.points(), cut.weights()  # a look in between
     assert bits(cut) == bits(whole)
-    assert whole.steps == (case.long if case.entry.sampling is Sampling.ADVANCE else 1)
+    assert whole.steps == case.long or whole.done
+    assert whole.done or case.entry.sampling is not Sampling.ONCE
 
 
 def test_two_runs_and_a_copy_give_the_same_bits(choice):
@@ -174,24 +177,29 @@ def test_row_0_is_the_start(case):
     rounding = 1e-7 if case.problem.dtype == np.float32 else 1e-14
     allowed = rounding * np.abs(case.problem.atoms).max()
     np.testing.assert_allclose(state.points(), expected, rtol=0, atol=allowed)
-    np.testing.assert_allclose(state.weights().dense(n), start.dense(n), rtol=rounding)
+    if (weights := state.weights()) is not None:
+        np.testing.assert_allclose(weights.dense(n), start.dense(n), rtol=rounding)
     assert state.points().dtype == np.float64
 
 
 def test_iterates_stay_in_the_hull(case):
+    if "leaves the hull" in case.entry.needs:
+        pytest.skip("leaves the hull by design")
     solver, model, state = case.begun()
     judge = Judge(case.problem)
     rounding = FLOAT32 if case.problem.dtype == np.float32 else 1e-12
     foreign = case.entry.sampling is not Sampling.ADVANCE
     for steps in (0, 1, 1, 2, 5, case.long - 9):
         solver.advance(model, state, steps)
-        weights, points = state.weights(), state.points()
+        points, weights = state.points(), state.weights()
         assert points.shape == (case.start.m, case.problem.d)
-        assert weights.m == case.start.m
-        if not foreign:
+        offset = points - case.problem.mean
+        if weights is None:
+            weights = judge.found(offset)
+        elif not foreign:
             assert (weights.data >= 0).all()
-        allowed = LOOSE if foreign else rounding
-        assert judge.violation(points - case.problem.mean, weights) <= allowed
+        assert weights.m == case.start.m
+        assert judge.violation(offset, weights) <= (LOOSE if foreign else rounding)
 
 
 def test_a_run_writes_into_none_of_its_inputs(choice):
@@ -237,8 +245,8 @@ def test_the_queries_are_as_declared(choice):
         if not getattr(one, "moving", False):
             allowed = 1e-12 * case.problem.radius
             np.testing.assert_allclose(together.points(), np.vstack(points), rtol=0, atol=allowed)
-        counters = together.counters
-        assert counters["lmo"] == 3 * 25
+        if (counters := getattr(together, "counters", None)) is not None:
+            assert counters["lmo"] == 3 * 25
 
 
 # -- memory layouts and types --------------------------------------------------------------------
@@ -281,7 +289,7 @@ def test_float32_stays_float32(choice):
     assert types() == before
     assert state.points().dtype == np.float64
     if case.entry.sampling is Sampling.ADVANCE:
-        assert np.float32 in before.values()
+        assert np.float32 in before.values(), "float32 atoms keep a float32 state"
 
 
 def test_float32_ends_near_float64(choice):

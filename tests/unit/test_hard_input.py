@@ -113,4 +113,4 @@ def test_the_single_one_is_float32_in_fortran_order():
 
 
 def test_the_small_weight_is_one():
-    assert 0 < min(w for w in hard_input("small-weight").start.data if w > 0) < 1e-12
+    assert 0 < hard_input("small-weight").start.data.min() < 1e-6

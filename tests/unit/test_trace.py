@@ -48,3 +48,35 @@ def test_findings_are_no_failures():
     failures = {status.value for status in Status if status.is_failure}
     assert failures == {"wrong", "nonfinite", "infeasible", "error", "crashed", "memory"}
     assert len(Status) == 13
+
+
+def traced(gaps, values, k=None):
+    trace = Trace()
+    steps = checkpoints(2000) if k is None else k
+    for at in steps:
+        trace.add(k=at, gap=gaps(at), value_centred=values(at), lower_centred=-1.0)
+    return trace
+
+
+def test_a_gap_that_falls_is_no_stall():
+    assert not traced(lambda k: 1 / (k + 1), lambda k: 0.0).stalled(convex=False)
+
+
+def test_a_gap_at_its_floor_is_a_stall():
+    assert traced(lambda k: max(1 / (k + 1), 0.1), lambda k: 0.0).stalled(convex=False)
+
+
+def test_spikes_of_the_gap_are_no_stall_while_the_value_falls():
+    falling = traced(lambda k: 0.1, lambda k: -1.0 + 1 / (k + 1))
+    assert falling.stalled(convex=False)
+    assert not falling.stalled(convex=True)
+    assert traced(lambda k: 0.1, lambda k: -0.5).stalled(convex=True)
+
+
+def test_nobody_is_asked_before_a_thousand_steps():
+    assert not traced(lambda k: 0.1, lambda k: 0.0, checkpoints(999)).stalled(convex=False)
+    assert traced(lambda k: 0.1, lambda k: 0.0, checkpoints(1000)).stalled(convex=False)
+
+
+def test_few_looks_are_no_stall():
+    assert not traced(lambda k: 0.1, lambda k: 0.0, [0, 500, 1000, 2000]).stalled(convex=False)
