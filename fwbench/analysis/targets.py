@@ -127,5 +127,7 @@ def _first(at: pd.DataFrame) -> dict[str, Any]:
     }
     if len(order) > 1:
         found["runner_up"] = order.index[1]
-        found["ratio"] = float(order.iloc[1] / order.iloc[0]) if order.iloc[0] > 0 else None
+        first_seconds, second_seconds = float(order.iloc[0]), float(order.iloc[1])
+        tied = first_seconds == second_seconds  # both met the target at their start
+        found["ratio"] = 1.0 if tied else second_seconds / first_seconds if first_seconds else None
     return found
