@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
-from fwbench.geometry.forms import Kind, through
+from fwbench.geometry.forms import Kind, spectral_norm, through
 from fwbench.kernels import plain
 from fwbench.kernels.pricing import refresh
 from fwbench.problem import QuadraticOverHull
@@ -60,6 +60,11 @@ class Lowered:
         """Whether all numbers are rationals."""
         return self.left.dtype == object
 
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What every kernel takes first."""
+        return self.left, self.right, self.signs, self.linear, self.points
+
 
 def lowered(problem: QuadraticOverHull) -> Lowered:
     """Lower a problem to float64, or float32 if its atoms are; one canonical layout (C order)."""
@@ -79,6 +84,11 @@ def lowered(problem: QuadraticOverHull) -> Lowered:
     )
 
 
+def lowered_with_norm(problem: QuadraticOverHull, *, wanted: bool) -> tuple[Lowered, float]:
+    """Lower a problem, and find the Lipschitz constant of its gradient if a step rule wants it."""
+    return lowered(problem), spectral_norm(problem.form, problem.d) if wanted else 0.0
+
+
 def lowered_exactly(problem: QuadraticOverHull) -> Lowered:
     """Lower a problem to Fractions, not centred: nothing cancels, and ties are equalities."""
     atoms = problem.exact_atoms
@@ -93,6 +103,11 @@ def lowered_exactly(problem: QuadraticOverHull) -> Lowered:
         kind=problem.kind,
         start=problem.start,
     )
+
+
+def counted(counts: NDArray[np.int64]) -> dict[str, int]:
+    """Name counts in the order of `COUNTERS`."""
+    return dict(zip(COUNTERS, counts.tolist(), strict=True))
 
 
 @dataclass(eq=False)
@@ -137,9 +152,15 @@ class ScoredWeights:
     claim: str | None = None
 
     @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What the Frank-Wolfe kernels change in place."""
+        kept = (self.w, self.y, self.x, self.s, self.level, self.estimate)
+        return (*kept, self.columns, self.slot, self.owner, self.hand, self.counts)
+
+    @property
     def counters(self) -> dict[str, int]:
         """What was asked for so far, by name."""
-        return dict(zip(COUNTERS, self.counts.tolist(), strict=True))
+        return counted(self.counts)
 
     @property
     def own_gap(self) -> float:
@@ -186,7 +207,6 @@ def scored(model: Lowered, start: Combinations, cache_mebibytes: float) -> Score
         active=np.concatenate([used, np.zeros(n - len(used), dtype=np.int64)]),
         size=np.array([len(used)]),
     )
-    kept = (model.left, model.right, model.signs, model.linear, model.points)
     fill = plain(refresh) if model.exact else refresh
-    fill(*kept, state.w, state.y, state.x, state.s, state.level)
+    fill(*model.arrays, state.w, state.y, state.x, state.s, state.level)
     return state

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwbench.errors import InvalidParameter, nearest
+from fwbench.geometry.forms import Kind
 from fwbench.kernels import line
 
 
@@ -198,3 +199,12 @@ def step_rule(text: str) -> StepRule:
     if len(arguments) > takes:
         raise InvalidParameter(f"step={text}: {match[1]} takes {takes} arguments")
     return rule(*arguments)
+
+
+def unfit(rule: StepRule, kind: Kind, *, exact: bool = False) -> str | None:
+    """Return why a rule cannot be used on problems of a kind, or in exact arithmetic, or None."""
+    if rule.code != line.GIVEN and not kind.has_potential:
+        return f"step={rule.text} searches along f, and a {kind} field has no f"
+    if rule.code != line.GIVEN and exact:
+        return f"step={rule.text} searches a line, which exact arithmetic cannot afford"
+    return None

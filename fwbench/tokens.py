@@ -223,3 +223,16 @@ def tokens(model: Keys, start: Combinations, layer: Layer, *, moving: bool) -> T
         known_estimate=estimate.copy(),
         known_weights=weights if weights.size <= REPLAYED else np.empty((0, 0)),
     )
+
+
+def cloud(problem: QuadraticOverHull, *, moving: bool) -> Combinations:
+    """Return where queries start: keys that move are the tokens, so a lone query stands for all."""
+    return problem.every_atom if moving and problem.start.m == 1 else problem.start
+
+
+def walk(state: Tokens, steps: int) -> None:
+    """Move the tokens through so many layers."""
+    for t in range(state.steps, state.steps + steps):
+        state.x = state.layer(state.model, state.x, t, state.estimate).x
+    state.asked += steps * len(state.x)
+    state.steps += steps

@@ -13,10 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fwbench.geometry.combinations import Combinations
-from fwbench.geometry.forms import spectral_norm
 from fwbench.kernels.frank_wolfe import toward_or_away
 from fwbench.kernels.line import GIVEN, SHORT
-from fwbench.lowering import Lowered, ScoredWeights, lowered, scored
+from fwbench.lowering import Lowered, ScoredWeights, lowered_with_norm, scored
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import POTENTIAL, SolverEntry
 from fwbench.steps import Exact, StepRule
@@ -43,20 +42,17 @@ class AwaySteps:
         return None
 
     def prepare(self, problem: QuadraticOverHull) -> tuple[Lowered, float]:
-        short = self.step.code == SHORT
-        return lowered(problem), spectral_norm(problem.form, problem.d) if short else 0.0
+        return lowered_with_norm(problem, wanted=self.step.code == SHORT)
 
     def init(self, model: tuple[Lowered, float], start: Combinations) -> ScoredWeights:
         return scored(model[0], start, self.cache_mebibytes)
 
     def advance(self, model: tuple[Lowered, float], state: ScoredWeights, steps: int) -> None:
         hull, lipschitz = model
+        active, code = (state.active, state.size), self.step.code
         toward_or_away(
-            hull.left, hull.right, hull.signs, hull.linear, hull.points, lipschitz, hull.tie,
-            state.w, state.y, state.x, state.s, state.level, state.estimate,
-            state.columns, state.slot, state.owner, state.hand, state.counts,
-            state.active, state.size, self.step.code, state.steps, steps,
-        )  # fmt: skip
+            *hull.arrays, lipschitz, hull.tie, *state.arrays, *active, code, state.steps, steps
+        )
         state.steps += steps
 
 

@@ -14,14 +14,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fwbench.geometry.combinations import Combinations
-from fwbench.geometry.forms import spectral_norm
 from fwbench.kernels import plain
 from fwbench.kernels.frank_wolfe import toward
-from fwbench.kernels.line import GIVEN, SHORT
-from fwbench.lowering import Lowered, ScoredWeights, lowered, lowered_exactly, scored
+from fwbench.kernels.line import SHORT
+from fwbench.lowering import (
+    Lowered,
+    ScoredWeights,
+    lowered_exactly,
+    lowered_with_norm,
+    scored,
+)
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import SolverEntry
-from fwbench.steps import OpenLoop, StepRule
+from fwbench.steps import OpenLoop, StepRule, unfit
 
 
 @dataclass(frozen=True)
@@ -43,31 +48,24 @@ class FrankWolfe:
     cache_mebibytes: float = 64.0
 
     def refuses(self, problem: QuadraticOverHull) -> str | None:
-        if self.step.code != GIVEN and not problem.kind.has_potential:
-            return f"step={self.step.text} searches along f, and a {problem.kind} field has no f"
-        if self.arithmetic == "exact" and self.step.code != GIVEN:
-            return f"step={self.step.text} searches a line, which exact arithmetic cannot afford"
-        return None
+        return unfit(self.step, problem.kind, exact=self.arithmetic == "exact")
 
     def prepare(self, problem: QuadraticOverHull) -> tuple[Lowered, float]:
         if self.arithmetic == "exact":
             return lowered_exactly(problem), 0.0
-        short = self.step.code == SHORT
-        return lowered(problem), spectral_norm(problem.form, problem.d) if short else 0.0
+        return lowered_with_norm(problem, wanted=self.step.code == SHORT)
 
     def init(self, model: tuple[Lowered, float], start: Combinations) -> ScoredWeights:
         return scored(model[0], start, self.cache_mebibytes)
 
     def advance(self, model: tuple[Lowered, float], state: ScoredWeights, steps: int) -> None:
         hull, lipschitz = model
-        exact = hull.exact
-        lengths = self.step.exact_lengths if exact else self.step.lengths
-        (plain(toward) if exact else toward)(
-            hull.left, hull.right, hull.signs, hull.linear, hull.points, lipschitz, hull.tie,
-            state.w, state.y, state.x, state.s, state.level, state.estimate,
-            state.columns, state.slot, state.owner, state.hand, state.counts,
-            self.step.code, lengths(state.steps, steps), state.steps, steps,
-        )  # fmt: skip
+        take, lengths = toward, self.step.lengths
+        if hull.exact:
+            take, lengths = plain(toward), self.step.exact_lengths
+        gammas = lengths(state.steps, steps)
+        code = self.step.code
+        take(*hull.arrays, lipschitz, hull.tie, *state.arrays, code, gammas, state.steps, steps)
         state.steps += steps
 
 

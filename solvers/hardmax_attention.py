@@ -22,12 +22,11 @@ from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels import plain
-from fwbench.kernels.line import GIVEN
 from fwbench.kernels.pricing import leaders
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, SolverEntry
-from fwbench.steps import OpenLoop, StepRule
-from fwbench.tokens import Keys, Moved, Tokens, keys_of, tokens, towards
+from fwbench.steps import OpenLoop, StepRule, unfit
+from fwbench.tokens import Keys, Moved, Tokens, cloud, keys_of, tokens, towards, walk
 
 
 def tied(scores: NDArray[Any], tie: Any, keys: NDArray[Any], *, distinct: bool) -> Combinations:
@@ -73,15 +72,10 @@ class HardmaxAttention:
         return self.keys == "moving"
 
     def refuses(self, problem: QuadraticOverHull) -> str | None:
-        if self.step.code != GIVEN and not problem.kind.has_potential:
-            return f"step={self.step.text} searches along f, and a {problem.kind} field has no f"
-        if self.arithmetic == "exact" and self.step.code != GIVEN:
-            return f"step={self.step.text} searches a line, which exact arithmetic cannot afford"
-        return None
+        return unfit(self.step, problem.kind, exact=self.arithmetic == "exact")
 
     def start(self, problem: QuadraticOverHull) -> Combinations:
-        lone = self.moving and problem.start.m == 1
-        return problem.every_atom if lone else problem.start
+        return cloud(problem, moving=self.moving)
 
     def prepare(self, problem: QuadraticOverHull) -> Keys:
         return keys_of(problem, self.step, exact=self.arithmetic == "exact")
@@ -111,10 +105,7 @@ class HardmaxAttention:
         return Moved(towards(x, target, gamma), gamma, mixing)
 
     def advance(self, model: Keys, state: Tokens, steps: int) -> None:
-        for t in range(state.steps, state.steps + steps):
-            state.x = self.layer(model, state.x, t, state.estimate).x
-        state.asked += steps * len(state.x)
-        state.steps += steps
+        walk(state, steps)
 
 
 ENTRY = SolverEntry(

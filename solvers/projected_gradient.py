@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.kernels.gradient import projected_gradient
-from fwbench.lowering import COUNTERS, Lowered, lowered
+from fwbench.lowering import COUNTERS, Lowered, counted, lowered
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import SolverEntry
 
@@ -43,7 +43,7 @@ class Weights:
     @property
     def counters(self) -> dict[str, int]:
         """What was asked for so far, by name."""
-        return dict(zip(COUNTERS, self.counts.tolist(), strict=True))
+        return counted(self.counts)
 
     def points(self) -> NDArray[np.float64]:
         """Return the point, shape (1, d)."""

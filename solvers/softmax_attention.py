@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from fwbench.errors import InvalidParameter
 from fwbench.geometry.combinations import Combinations
-from fwbench.kernels.line import GIVEN
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, SolverEntry
-from fwbench.steps import Constant, StepRule
-from fwbench.tokens import Keys, Moved, Tokens, keys_of, tokens, towards
+from fwbench.steps import Constant, StepRule, unfit
+from fwbench.tokens import Keys, Moved, Tokens, cloud, keys_of, tokens, towards, walk
 
 
 @dataclass(frozen=True)
@@ -51,13 +50,10 @@ class SoftmaxAttention:
         return self.keys == "moving"
 
     def refuses(self, problem: QuadraticOverHull) -> str | None:
-        if self.step.code != GIVEN and not problem.kind.has_potential:
-            return f"step={self.step.text} searches along f, and a {problem.kind} field has no f"
-        return None
+        return unfit(self.step, problem.kind)
 
     def start(self, problem: QuadraticOverHull) -> Combinations:
-        lone = self.moving and problem.start.m == 1
-        return problem.every_atom if lone else problem.start
+        return cloud(problem, moving=self.moving)
 
     def prepare(self, problem: QuadraticOverHull) -> Keys:
         return keys_of(problem, self.step)
@@ -81,10 +77,7 @@ class SoftmaxAttention:
         return Moved(towards(x, target, gamma), gamma, np.vstack(mixing))
 
     def advance(self, model: Keys, state: Tokens, steps: int) -> None:
-        for t in range(state.steps, state.steps + steps):
-            state.x = self.layer(model, state.x, t, state.estimate).x
-        state.asked += steps * len(state.x)
-        state.steps += steps
+        walk(state, steps)
 
 
 ENTRY = SolverEntry(
