@@ -257,8 +257,8 @@ class _Session:
         reached = self.judge.certified(look)
         loose = LOOSE
         if self.problem.dtype == np.float32:
-            drift = float(np.finfo(np.float32).eps) * state.steps
-            loose = min(max(FLOAT32, drift), FLOAT32_MOST)
+            rounding = float(np.finfo(np.float32).eps) * state.steps
+            loose = min(max(FLOAT32, rounding), FLOAT32_MOST)
         allowed = max(loose, self.budget.tol)
         violated = look.row.get("feasibility")
         if violated is not None and violated > allowed:
@@ -272,12 +272,6 @@ class _Session:
             )
         if stop is not None:
             return stop
-        if (
-            reached is not None
-            and reached <= self.budget.tol
-            and self.entry.sampling is not (Sampling.ONCE)
-        ):
-            return Status.CONVERGED, f"certified gap {reached:.1e} of the scale"
         if state.done:
             certified = "" if reached is None else f", certified gap {reached:.1e} of the scale"
             return Status.FINISHED, f"the method ended by itself{certified}"
