@@ -30,6 +30,10 @@ _HOME = {
 }
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 

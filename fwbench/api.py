@@ -121,6 +121,9 @@ def solve(
     if not isinstance(problem, QuadraticOverHull):
         kind = type(problem).__name__
         raise InvalidProblem(f"solve takes a QuadraticOverHull; got {kind} (wrap the atoms?)")
+    if max_steps != int(max_steps):
+        raise InvalidParameter(f"max_steps must be a whole number; got {max_steps}")
+    max_steps = int(max_steps)
     for name, limit in (("tol", tol), ("max_steps", max_steps), ("max_seconds", max_seconds)):
         if not limit > 0:
             raise InvalidParameter(f"{name} must be positive; got {limit}")
@@ -293,6 +296,12 @@ def run(
     asked, posed = (
         (texts,) if isinstance(texts, str) else tuple(texts) for texts in (solvers, problems)
     )
+    for text in (*asked, *posed):
+        if not isinstance(text, str):
+            raise InvalidParameter(
+                f"run takes texts, as on the command line; got {type(text).__name__} (solve takes "
+                "one problem; to run many solvers on it, save its arrays: file[path=...])"
+            )
     question = Question(suite, asked, posed, seed, repeat, dict(limits))
     tasks, described = plan(question)
     path = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="fwbench-"))

@@ -244,7 +244,7 @@ def choices(group: Group, text: str, seed: int | None = None) -> list[Choice]:
     }
     grids = list(found.grid) if not asked.values else [{}]
     combinations = [
-        {**_typed(found, grid), **dict(zip(given, values, strict=True))}
+        {**typed(found, grid), **dict(zip(given, values, strict=True))}
         for grid in grids
         for values in itertools.product(*given.values())
     ]
@@ -253,7 +253,7 @@ def choices(group: Group, text: str, seed: int | None = None) -> list[Choice]:
     return [chosen(source, found, arguments) for arguments in combinations]
 
 
-def _typed(found: Any, grid: Mapping[str, Any]) -> dict[str, Any]:
+def typed(found: Any, grid: Mapping[str, Any]) -> dict[str, Any]:
     """Read the texts of an entry's own grid by the declared types."""
     declared = parameters(found.make)
     return {

@@ -115,6 +115,10 @@ class QuadraticOverHull:
         if start is not None:
             self.start = self._checked_start(start)
 
+    def __repr__(self) -> str:
+        form = type(self.form).__name__
+        return f"QuadraticOverHull(n={self.n}, d={self.d}, Q={form}, start of {self.start.m})"
+
     # -- what Q is ---------------------------------------------------------------------------
 
     @cached_property

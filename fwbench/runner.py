@@ -10,6 +10,7 @@ import gc
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from time import perf_counter_ns
 from typing import Any
 
@@ -29,6 +30,7 @@ from fwbench.warm import warm
 REPEATS_SECONDS = 0.02  # runs.seconds is the median of as many repeats as fit in here,
 REPEATS = 100  # at most so many: of runs of microseconds the starts take longer
 OWN_SUM_SECONDS = 1.0  # a traced run longer than this is not repeated
+ROUNDING = 1e-14  # of the scale: a value that falls by less than this stands still
 LOOSE = 1e-9  # the least violation that makes a run infeasible
 FLOAT32, FLOAT32_MOST = 1e-5, 1e-3  # the same where atoms are float32: grows with the steps
 
@@ -242,11 +244,13 @@ class _Session:
             return Status.TIMEOUT, f"{budget.max_seconds:g} s on the clock spent"
         if state.steps >= budget.max_steps:
             return Status.BUDGET, f"{budget.max_steps} steps spent"
-        convex = self.problem.kind is Kind.CONVEX
-        if self.judge.inside and not self.moving and self.trace.stalled(convex=convex):
-            half = state.steps // 2
-            return Status.STALLED, f"no gain of 1 % from step {half} to {state.steps}"
+        if self.judge.inside and not self.moving and self._stalled():
+            return Status.STALLED, f"no gain from step {state.steps // 2} to {state.steps}"
         return None
+
+    def _stalled(self) -> bool:
+        convex, rounding = self.problem.kind is Kind.CONVEX, ROUNDING * self.problem.scale
+        return self.trace.stalled(convex=convex, rounding=rounding)
 
     def _verdict(
         self, state: Any, look: Look, stop: tuple[Status, str] | None
@@ -325,13 +329,30 @@ class _Session:
             return {"seconds": own, "seconds_from": "trace"}
         if self.entry.sampling is not Sampling.ADVANCE:
             return {"seconds": own, "seconds_from": "run"}
-        times: list[float] = []
-        while not times or (len(times) < REPEATS and sum(times) + min(times) < REPEATS_SECONDS):
-            fresh = self.solver.init(model, self.start)
-            begun = perf_counter_ns()
-            self.solver.advance(model, fresh, state.steps)
-            times.append((perf_counter_ns() - begun) / 1e9)
-        return {"seconds": float(np.median(times)), "seconds_from": "run"}
+        k = self.trace.columns["k"]
+        whole = self._repeated(model, [0, state.steps])
+        # one hiccup of the machine would bend a curve for good: stretches are repeated as well
+        stretches = self._repeated(model, k)
+        if len(stretches) > 2:
+            stretches.append(np.diff(self.trace.columns["seconds"]))
+            clock = np.concatenate([[0.0], np.cumsum(np.median(stretches, axis=0))])
+            self.trace.columns["seconds"] = clock.tolist()
+        return {"seconds": float(np.median(whole)), "seconds_from": "run"}
+
+    def _repeated(self, model: Any, k: list[int]) -> list[NDArray[np.float64]]:
+        """Time the stretches between steps k from a fresh start, as often as fits in 20 ms."""
+        times: list[NDArray[np.float64]] = []
+        spent = 0.0
+        while not times or (
+            len(times) < REPEATS and spent * (1 + 1 / len(times)) < REPEATS_SECONDS
+        ):
+            fresh, marks = self.solver.init(model, self.start), [perf_counter_ns()]
+            for last, step in pairwise(k):
+                self.solver.advance(model, fresh, step - last)
+                marks.append(perf_counter_ns())
+            times.append(np.diff(marks) / 1e9)
+            spent += float(times[-1].sum())
+        return times
 
     def _settle(self, done: Run, model: Any, state: Any, look: Look) -> None:
         """Measure where the run came to rest, and keep its last points."""

@@ -84,10 +84,12 @@ class Trace:
     def __len__(self) -> int:
         return len(self.columns["k"])
 
-    def stalled(self, *, convex: bool) -> bool:
-        """Say whether the second half of all steps brought less than 1 %.
+    def stalled(self, *, convex: bool, rounding: float = 0.0) -> bool:
+        """Say whether the second half of all steps brought nothing.
 
-        Neither the best gap fell, nor, on convex problems, the best value above the lower bound.
+        The best gap fell by less than 1 %. On convex problems one lucky dip of the gap fixes the
+        lower bound for long, so the best value must have come to a halt too: what it fell in that
+        half is at most `rounding`, or less than 1 % of what it fell in the half before.
         """
         k = np.array(self.columns["k"])
         late = k >= k[-1] / 2
@@ -98,6 +100,6 @@ class Trace:
             return False
         if not convex:
             return True
-        above = np.minimum.accumulate(np.array(self.columns["value_centred"], dtype=float))
-        above = above - float(self.columns["lower_centred"][-1])
-        return bool(above[-1] >= (1 - STALLED_GAIN) * above[late][0])
+        value = np.minimum.accumulate(np.array(self.columns["value_centred"], dtype=float))
+        half, quarter = value[late][0], value[k >= k[-1] / 4][0]
+        return bool(half - value[-1] <= max(STALLED_GAIN * (quarter - half), rounding))

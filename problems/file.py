@@ -26,7 +26,8 @@ from fwbench.tables import affordable, market_of, missing_value, numbers_of
 Arrays = Mapping[str, NDArray[Any]]
 
 NAMED = (".npz", ".mat")
-MISSPELT = {"q": "Q", "C": "c"}
+# What other codes call Q and c. Here nobody reads them: silently the problem would be another.
+FOREIGN = ("q", "C", "P", "H", "b", "f", "p")
 
 
 def file(
@@ -118,10 +119,11 @@ def _problem(arrays: Arrays, array: str, q: float) -> QuadraticOverHull:
             f"beside Q and c: {shapes}; say which by array=NAME"
         )
     chosen = array or ("atoms" if "atoms" in arrays else flat[0])
-    for name in arrays:
-        meant = MISSPELT.get(name)
-        if meant is not None and meant not in arrays and name != chosen:
-            raise InvalidProblem(f"it holds {name!r}, which is not read; did you mean {meant!r}?")
+    for name in FOREIGN:
+        if name in arrays and name != chosen:
+            raise InvalidProblem(
+                f"it holds {name!r}, which is not read; is it Q or c? Call it so or leave it out"
+            )
     if "Q" in arrays and q != 1:
         raise InvalidParameter(f"q: the file holds Q itself; got q={q:g}")
     return QuadraticOverHull(arrays[chosen], arrays.get("Q", np.array(q)), arrays.get("c"))
@@ -157,7 +159,7 @@ def _npz(opened: Any, wanted: str) -> Arrays:
     if isinstance(stored, np.ndarray):
         raise InvalidProblem("it holds one array: its name should end in .npy")
     # beside the atoms that are meant, other arrays may be large, or no numbers
-    read = (wanted, "Q", "c", *MISSPELT) if wanted in stored else tuple(stored)
+    read = (wanted, "Q", "c", *FOREIGN) if wanted in stored else tuple(stored)
     return {name: stored[name] for name in read if name in stored}
 
 

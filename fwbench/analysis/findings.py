@@ -59,7 +59,7 @@ class Findings:
     winners : DataFrame
         A row an instance, measure and target: instance, instance_label, kind, measure, target,
         solver_label (null: nobody), run_id, seconds, lmo, runner_up, ratio (runner-up's seconds
-        over winner's), reached, of.
+        over winner's), contest (won, tied, alone, unopposed), reached, of.
     agreement : DataFrame
         A row a pair of solvers: instance, instance_label, solver_a, solver_b, starts, same,
         distance (largest distance in x over the radius).

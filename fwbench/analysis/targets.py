@@ -10,6 +10,7 @@ import pandas as pd
 
 from fwbench.trace import Status
 
+TIED = 1.1  # a lead smaller than this is none: one timing is no better
 TARGETS = tuple(10.0**-e for e in range(1, 13))
 SHOWN = (1e-8, 1e-6, 1e-4, 1e-2, 1e-1)  # for each of them a winner is named
 
@@ -84,15 +85,23 @@ def brackets(
 def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
     """Return who reached which accuracy soonest: an instance, a measure and a target a row.
 
-    Seconds are the median over a solver's repetitions of the first checkpoint that meets the
-    target, set-up left out; a solver that missed it, or failed, in any repetition did not reach it.
+    Seconds are those of one uninterrupted call, by the share of its steps that the first checkpoint
+    to meet the target had taken (of runs over a second: those of the trace); the median over a
+    solver's repetitions, set-up left out. A solver that missed the target, or failed, in any
+    repetition did not reach it. `contest` says what a first place is worth: ``won``, ``tied`` (the
+    next needed less than 1.1 times as long), ``alone`` (nobody else came there) or ``unopposed``
+    (nobody else took part).
     """
     columns = [
         "instance", "instance_label", "kind", "measure", "target", "solver_label", "run_id",
-        "seconds", "lmo", "runner_up", "ratio", "reached", "of",
+        "seconds", "lmo", "runner_up", "ratio", "contest", "reached", "of",
     ]  # fmt: skip
     facts = ["run_id", "instance", "instance_label", "kind", "solver_label"]
-    table = targets.merge(runs[facts], on="run_id", how="left")
+    timed = ["seconds", "seconds_from", "steps"]
+    table = targets.merge(runs[facts + timed], on="run_id", how="left")
+    whole = (table["seconds_from"] == "run") & (table["steps"] > 0)
+    share = table["seconds"] * (table["k_high"] / table["steps"]).astype("Float64").astype(float)
+    table["seconds_high"] = table["seconds_high"].astype(float).mask(whole, share)
     failed = {
         (run.instance, run.solver_label)
         for run in runs.itertuples()
@@ -106,7 +115,8 @@ def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
         shared |= {"measure": measure, "of": group["solver_label"].nunique()}
         for target in SHOWN:
             at = group[np.isclose(group["target"], target, rtol=1e-9, atol=0)]
-            rows.append({**dict.fromkeys(columns), **shared, "target": target, **_first(at)})
+            row = {**dict.fromkeys(columns), **shared, "target": target, **_first(at)}
+            rows.append(row | {"contest": _contest(row)})
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -131,3 +141,14 @@ def _first(at: pd.DataFrame) -> dict[str, Any]:
         tied = first_seconds == second_seconds  # both met the target at their start
         found["ratio"] = 1.0 if tied else second_seconds / first_seconds if first_seconds else None
     return found
+
+
+def _contest(row: dict[str, Any]) -> str | None:
+    """Return what a first place is worth, None where nobody has it."""
+    if row["solver_label"] is None:
+        return None
+    if row["of"] == 1:
+        return "unopposed"
+    if row["reached"] == 1:
+        return "alone"
+    return "tied" if row["ratio"] is not None and row["ratio"] < TIED else "won"

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+SHOWN = 6
+
 
 @click.command()
 @click.argument("name")
@@ -37,6 +39,8 @@ def describe(name: str) -> None:
 
 
 def _entry(catalog: Any, entry: Any) -> str:
+    from fwbench.steps import RULES, StepRule
+
     module = sys.modules[entry.make.__module__]
     parts = [f"{entry.name}: {entry.label}", "", inspect.cleandoc(module.__doc__ or ""), ""]
     declared = catalog.parameters(entry.make)
@@ -44,6 +48,15 @@ def _entry(catalog: Any, entry: Any) -> str:
     for key, (kind, default) in declared.items():
         shown = "must be given" if default is inspect.Parameter.empty else catalog.written(default)
         parts.append(f"  {key} = {shown}    ({_kind(kind)})")
+    if any(kind is StepRule for kind, _ in declared.values()):
+        parts.append(f"Step rules: {', '.join(RULES)}; arguments in parentheses: open_loop(4)")
+    if len(entry.grid) > 1:
+        each = [
+            catalog.chosen(entry.name, entry, catalog.typed(entry, grid)) for grid in entry.grid
+        ]
+        shown = [choice.label for choice in each[:SHOWN]]
+        more = [f"… ({len(each)} in all)"] if len(each) > SHOWN else []
+        parts.append(f"The bare name stands for: {', '.join(shown + more)}")
     for title in ("law", "reference", "promise", "queries", "sampling"):
         if hasattr(entry, title):
             parts.append(f"{title.capitalize()}: {getattr(entry, title)}")

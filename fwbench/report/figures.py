@@ -4,6 +4,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -14,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from fwbench.analysis.findings import Findings, Picture
 from fwbench.report import selection, words
@@ -24,6 +25,7 @@ from fwbench.report.words import Style
 Styles = dict[str, Style]
 
 OVERVIEW_PANELS = 6
+THIN = 20.0  # a hull this much longer than wide is not drawn to scale
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "x": "X"}
 LOOK: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -91,7 +93,9 @@ def convergence(label: str, curves: list[Curve], styles: Styles) -> Figure:
         axes.set(xlabel=words.AXES["k"], title=words.MEASURES[measure])
         if left_out:
             axes.annotate(
-                f"not drawn, being ≤ 0 at some k: {_plain(', '.join(left_out))}",
+                "\n".join(
+                    wrap(f"not drawn, being ≤ 0 at some k: {_plain(', '.join(left_out))}", 64)
+                ),
                 (0, 0),
                 xycoords="axes fraction",
                 xytext=(2, 3),
@@ -170,8 +174,12 @@ def _draw(axes: Axes, curves: list[Curve], x: str, y: str, styles: Styles) -> li
 def _ticks(axis: Axis, drawn: list[float], word: Callable[[float], str]) -> None:
     """Label decades in plain words (mathematical text would take most of the drawing time)."""
     short = not drawn or max(drawn) < 50 * min(drawn)
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=8))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: word(value)))
+    if drawn and max(drawn) < 5 * min(drawn):  # no decade in sight: plain numbers, evenly spaced
+        axis.set_major_locator(MaxNLocator(4))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    else:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=8))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: word(value)))
     axis.set_minor_locator(NullLocator())
 
 
@@ -204,7 +212,14 @@ def _draw_plane(axes: Axes, picture: Picture, styles: Styles) -> None:
                 str(i), atom, xytext=8 * away, textcoords="offset points", ha="center", va="center"
             )
     axes.grid(False)
-    axes.set_aspect("equal")
+    wide, high = np.ptp(picture.atoms, axis=0)
+    if max(wide, high) > THIN * min(wide, high):
+        axes.set_aspect("auto")  # drawn to scale a sliver would be a line
+        axes.set_xlabel("axes not to one scale")
+        axes.ticklabel_format(useOffset=False)
+        axes.locator_params(nbins=4)
+    else:
+        axes.set_aspect("equal")
     axes.margins(0.08)
 
 

@@ -84,7 +84,7 @@ def html(findings: Findings) -> str:
         count=words.count,
         power=words.power,
         duration=words.duration,
-        times=words.times,
+        ahead=words.ahead,
         text=words.text,
         span=words.span,
         rate_words=words.rate,

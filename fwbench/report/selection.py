@@ -143,8 +143,12 @@ def winners(findings: Findings) -> list[Row]:
 
 
 def wins(findings: Findings) -> list[tuple[str | None, int]]:
-    """Return how often each solver won at the tightest target, most first; None is nobody."""
-    return Counter(row["solver_label"] for row in winners(findings)).most_common()
+    """Return how often each solver won at the tightest target, most first; None is nobody.
+
+    Ties are nobody's win, and where only one took part there was nothing to win.
+    """
+    contested = [row for row in winners(findings) if row["contest"] not in ("tied", "unopposed")]
+    return Counter(row["solver_label"] for row in contested).most_common()
 
 
 def curves(findings: Findings) -> list[Curve]:

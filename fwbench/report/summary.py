@@ -70,11 +70,9 @@ def _name(label: str | None) -> str:
 
 
 def _ahead(row: selection.Row) -> str:
-    if row["solver_label"] is None:
-        return words.NONE
-    if row["ratio"] is None:
-        return "alone"
-    return f"{words.times(row['ratio'])} before {code(row['runner_up'])}"
+    said = words.ahead(row)
+    link = "with" if row["contest"] == "tied" else "before"
+    return said if row["runner_up"] is None else f"{said} {link} {code(row['runner_up'])}"
 
 
 def _failures(findings: Findings) -> list[str]:

@@ -53,13 +53,12 @@ def _winners(findings: Findings) -> RenderableType:
         table.add_column(head, no_wrap=True)
     for row in rows:
         label = row["solver_label"]
-        alone = words.NONE if label is None else "alone"
         table.add_row(
             Text(row["instance_label"]),
             Text("nobody", style="dim") if label is None else Text(label, style="bold"),
             Text(f"{_SHORT[row['measure']]} {words.power(row['target'])}"),
             Text(words.duration(row["seconds"])),
-            Text(alone if row["ratio"] is None else words.times(row["ratio"])),
+            Text(words.ahead(row)),
             Text(f"{row['reached']}/{row['of']}"),
         )
     return table

@@ -147,6 +147,23 @@ def times(ratio: Any) -> str:
     return f"{ratio:.2f}×" if ratio < 1.095 else f"{ratio:.1f}×"
 
 
+def ahead(winner: dict[str, Any]) -> str:
+    """Say by how much a first place was won, if there was anything to win.
+
+    Examples
+    --------
+    >>> ahead({"contest": "won", "ratio": 3.14}), ahead({"contest": "tied", "ratio": 1.04})
+    ('3.1×', 'tied, 1.04×')
+    >>> ahead({"contest": "alone", "ratio": None}), ahead({"contest": "unopposed", "ratio": None})
+    ('nobody else', 'no rival')
+    """
+    if winner["contest"] == "won":
+        return times(winner["ratio"])
+    if winner["contest"] == "tied":
+        return f"tied, {times(winner['ratio'])}"
+    return {"alone": "nobody else", "unopposed": "no rival"}.get(winner["contest"], NONE)
+
+
 def text(value: Any) -> str:
     """Format whatever a manifest or a table holds: text, number, list, mapping, null.
 

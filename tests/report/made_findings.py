@@ -25,7 +25,7 @@ COLUMNS = {
     "fixed_points": "run_id query class label certified support value gap",
     "winners": """
         instance instance_label kind measure target solver_label run_id seconds lmo runner_up ratio
-        reached of
+        contest reached of
     """,
     "agreement": "instance instance_label solver_a solver_b starts same distance",
 }
@@ -204,6 +204,7 @@ def _winners(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     "lmo": None if nobody else 11 * exponent,
                     "runner_up": None if nobody or alone else here[1]["solver_label"],
                     "ratio": None if nobody or alone else 1.2 * exponent**2,
+                    "contest": None if nobody else "alone" if alone else "won",
                     "reached": 0 if nobody else 1 if alone else 4,
                     "of": 7,
                 }

@@ -162,8 +162,8 @@ BAD = {
     ),
     "none.npz": (lambda name: np.savez(name, Q=Q, c=C), ["none with two", "Q (2, 2)", "c (2,)"]),
     "nothing.npz": (lambda name: np.savez(name), ["no array called atoms", "nothing"]),
-    "small q.npz": (lambda name: np.savez(name, atoms=ATOMS, q=2.0), ["'q'", "mean 'Q'"]),
-    "large C.mat": (lambda name: io.savemat(name, {"atoms": ATOMS, "C": C}), ["'C'", "mean 'c'"]),
+    "small q.npz": (lambda name: np.savez(name, atoms=ATOMS, q=2.0), ["'q'", "Q or c"]),
+    "large C.mat": (lambda name: io.savemat(name, {"atoms": ATOMS, "C": C}), ["'C'", "Q or c"]),
     "longer c.npz": (lambda name: np.savez(name, atoms=ATOMS, c=ATOMS[:, 0]), ["c", "transposed"]),
     "wrong Q.mat": (
         lambda name: io.savemat(name, {"atoms": ATOMS, "Q": np.eye(3)}),

@@ -125,14 +125,15 @@ def tables(*given):
         run_id = f"run{i}"
         runs.append(
             {"run_id": run_id, "instance": "i[]", "instance_label": "i", "kind": "convex",
-             "solver_label": solver, "status": status}
+             "solver_label": solver, "status": status, "seconds_from": "trace", "seconds": np.nan,
+             "steps": 10}
         )  # fmt: skip
         rows += [
-            {"run_id": run_id, "measure": "gap", "target": target, "lmo_high": 3,
+            {"run_id": run_id, "measure": "gap", "target": target, "lmo_high": 3, "k_high": 5,
              "seconds_high": reached.get(target, np.nan)}
             for target in (TARGETS if reached is not None else ())
         ]  # fmt: skip
-    columns = ["run_id", "measure", "target", "lmo_high", "seconds_high"]
+    columns = ["run_id", "measure", "target", "lmo_high", "k_high", "seconds_high"]
     return pd.DataFrame(runs), pd.DataFrame(rows, columns=columns)
 
 
@@ -197,7 +198,28 @@ def test_a_solver_that_failed_wins_nothing(status):
 def test_a_start_that_is_optimal_takes_no_time():
     row = won(1e-8, ("a", "converged", {E8: 0.0}), ("b", "converged", {E8: 0.0}))
     assert (row.seconds, row.reached) == (0.0, 2)
-    assert pd.isna(row.ratio)
+    assert (row.ratio, row.contest) == (1.0, "tied")
+
+
+def test_seconds_are_those_of_one_call_by_the_share_of_its_steps():
+    runs, rows = tables(("a", "converged", {E8: 7.0}), ("b", "converged", {E8: 1.0}))
+    runs["seconds"], runs["seconds_from"] = 4.0, ["run", "trace"]
+    row = winners(runs, rows).set_index("target").loc[1e-8]
+    assert (row.solver_label, row.runner_up, row.ratio) == ("b", "a", 2.0)  # 5 of 10 steps
+
+
+@pytest.mark.parametrize(
+    ("given", "contest"),
+    [
+        ([("a", "budget", {E8: 1.0}), ("b", "budget", {E8: 1.2})], "won"),
+        ([("a", "budget", {E8: 1.0}), ("b", "budget", {E8: 1.09})], "tied"),
+        ([("a", "budget", {E8: 1.0}), ("b", "budget", {})], "alone"),
+        ([("a", "budget", {E8: 1.0})], "unopposed"),
+        ([("a", "budget", {})], None),
+    ],
+)
+def test_what_a_first_place_is_worth(given, contest):
+    assert won(1e-8, *given).contest == contest
 
 
 def test_measures_are_not_compared():

@@ -66,11 +66,20 @@ def test_a_gap_at_its_floor_is_a_stall():
     assert traced(lambda k: max(1 / (k + 1), 0.1), lambda k: 0.0).stalled(convex=False)
 
 
-def test_spikes_of_the_gap_are_no_stall_while_the_value_falls():
-    falling = traced(lambda k: 0.1, lambda k: -1.0 + 1 / (k + 1))
+def test_a_lucky_dip_of_the_gap_is_no_stall_while_the_value_falls():
+    falling = traced(lambda k: 0.1, lambda k: -0.5 + 1e-4 / (k + 1) ** 2)
     assert falling.stalled(convex=False)
     assert not falling.stalled(convex=True)
+
+
+def test_a_value_that_halts_is_a_stall():
     assert traced(lambda k: 0.1, lambda k: -0.5).stalled(convex=True)
+    assert traced(lambda k: 0.1, lambda k: -0.5 + 0.99**k).stalled(convex=True)
+
+
+def test_a_fall_by_rounding_is_none():
+    trembling = traced(lambda k: 0.1, lambda k: -0.5 + 1e-15 / (k + 1))
+    assert trembling.stalled(convex=True, rounding=1e-14)
 
 
 def test_nobody_is_asked_before_a_thousand_steps():

@@ -1,0 +1,6 @@
+"""``python -m fwbench``."""
+
+from fwbench.cli import main
+
+if __name__ == "__main__":
+    main()
