@@ -165,10 +165,14 @@ def solve(
         direct = False
     if kept.last("k") != state.steps:
         look = _looked(judge, state, kept, clock)
-    relative = judge.certified(look)
+    if look.finite and look.row.get("feasibility") is None:
+        look = judge.look(state.points(), None, last=True)
+    relative, violated = judge.certified(look), look.row.get("feasibility") or 0.0
     status, reason = Status.BUDGET, f"{max_steps} steps spent"
     if relative is None:
         status, reason = Status.NONFINITE, "a coordinate was not finite"
+    elif violated > judge.allowed(state.steps, tol):
+        status, reason = Status.INFEASIBLE, f"{violated:.1e} of the radius outside the hull"
     elif relative <= tol:
         status, reason = Status.CONVERGED, f"certified gap {relative:.1e} of the scale"
     elif state.done:

@@ -34,8 +34,9 @@ FLOATS = (
     "seconds", "setup_seconds", "value", "value_centred", "gap", "gap_relative", "scale",
     "reference_low", "reference_high", "suboptimality", "feasibility", "rate", "rate_low",
     "rate_high", "load_before", "load_after", "steal", "peak_memory", "frequency_before",
-    "frequency_after",
+    "frequency_after", "target", "seconds_low", "seconds_high",
 )  # fmt: skip
+BOOLEANS = ("noisy", "certified")
 LOCAL = 1e-6  # of the scale: a concave run that ends this far above the best vertex rests elsewhere
 NOT_STARTED = {"status": str(Status.INTERRUPTED), "reason": "not started; --resume runs it"}
 POINTS = ("run_id", "query", "class", "label", "certified", "support", "value", "gap")
@@ -52,6 +53,8 @@ def _typed(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame
             table[name] = table[name].astype("Int64")
         elif name in FLOATS or (name in COLUMNS and name != "k"):
             table[name] = table[name].astype("Float64").astype("float64")
+        else:
+            table[name] = table[name].astype("boolean" if name in BOOLEANS else "string")
     return table
 
 
@@ -164,6 +167,8 @@ def _row(
     measure, column = targets.measured(trace, low, moving=moving)
     if measure == "suboptimality" and column:
         row["suboptimality"] = column[-1]
+    if len(trace["k"]) < 2:  # it failed at its first step
+        return row, measure, column
     width = (high - low) if low is not None and high is not None and not moving else 0.0
     gap = trace["gap"] if measure == "suboptimality" else column
     # a run that rests at a worse vertex has no suboptimality that could vanish: its gap does

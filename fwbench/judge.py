@@ -20,6 +20,8 @@ from fwbench.problem import QuadraticOverHull
 Array = NDArray[np.float64]
 
 BUDGET = 4 * 10**9  # multiply-adds a run
+LOOSE = 1e-9  # the least violation that makes a run infeasible
+FLOAT32, FLOAT32_MOST = 1e-5, 1e-3  # the same where atoms are float32: it grows with the steps
 FOUND = 32  # for so many queries the judge finds weights where a solver gives none
 BLOCK = 2**22  # entries of a block of scores
 EPSILON = float(np.finfo(np.float64).eps)
@@ -87,7 +89,7 @@ class Judge:
         """Judge points (m, d) and, where they are known, their weights.
 
         With `last`, weights are found (non-negative least squares) for at most 32 queries if the
-        solver gave none. O(mnd).
+        solver gave none; of more, a sample of 32 is asked whether it lies in the hull. O(mnd).
         """
         problem = self.problem
         points = np.asarray(points, dtype=np.float64)
@@ -98,13 +100,19 @@ class Judge:
         offset, feasibility, support = points - problem.mean, None, None
         if not np.isfinite(offset).all():
             return Look(offset, np.full(len(offset), np.nan), None, {})
-        if weights is None and last and self.inside and len(points) <= FOUND:
-            weights = self.found(offset)
+        if weights is None and last and self.inside:
+            if len(points) <= FOUND:
+                weights = self.found(offset)
+            else:  # a fixed sample says whether the points lie in the hull at all
+                some = np.random.default_rng(0).choice(len(points), FOUND, replace=False)
+                feasibility = self.violation(offset[some], self.found(offset[some]))
         if weights is not None and np.isfinite(weights.data).all():
             feasibility = self.violation(offset, weights)
             weights = weights.repaired()
             support = int(np.diff(_positive(weights).indptr).max())
             offset = weights.averages(problem.centred[weights.keys])
+            if self.sample is None:  # exact offsets: points far from 0 lost digits when stored
+                everyone = offset
         elif weights is not None:
             return Look(np.full_like(offset, np.nan), np.full(len(offset), np.nan), None, {})
         gaps = self._gaps(offset, weights) if self.inside else np.full(len(offset), np.nan)
@@ -129,6 +137,13 @@ class Judge:
             row["gap_current"] = float(self._current_gaps(everyone).max())
         self.spent += len(offset) * problem.n * problem.d
         return Look(offset, gaps, values, row)
+
+    def allowed(self, steps: int, tol: float) -> float:
+        """Return the violation from which on a run of so many steps is infeasible."""
+        if self.problem.dtype == np.float64:
+            return max(LOOSE, tol)
+        rounding = float(np.finfo(np.float32).eps) * steps
+        return max(min(max(FLOAT32, rounding), FLOAT32_MOST), tol)
 
     def certified(self, look: Look) -> float | None:
         """Return what a tolerance is compared with, of the scale; None without a gap.

@@ -87,7 +87,10 @@ def facts(
         nearest = int(away.argmin())
         scores = problem.centred @ field[q]
         itself = problem.centred @ problem.centred_field(problem.centred[nearest])
-        face = np.flatnonzero(scores <= scores.min() + NEAR * problem.scale)
+        support = _support(weights, q)
+        near = scores <= scores.min() + NEAR * problem.scale
+        near[support or []] = True  # a face that holds x holds the atoms that x is made of
+        face = np.flatnonzero(near)
         out["gap_relative"].append(float(gaps[q] / scale))
         out["drift"].append(float(drifts[q] / radius))
         out["nearest"].append(nearest)
@@ -96,7 +99,6 @@ def facts(
         out["leads_itself"].append(bool(itself[nearest] <= itself.min() + problem.tie))
         out["face"].append(hull if len(face) == problem.n else affine_rank(problem.centred[face]))
         out["hull"].append(hull)
-        support = _support(weights, q)
         out["support"].append(None if support is None else support[:8])
         out["used"].append(None if support is None else len(support))
         out["period"].append(period[q])

@@ -27,12 +27,10 @@ from fwbench.solver import Queries, Sampling, Solver, SolverEntry, counted, each
 from fwbench.trace import Status, Trace, checkpoints
 from fwbench.warm import warm
 
-REPEATS_SECONDS = 0.02  # runs.seconds is the median of as many repeats as fit in here,
-REPEATS = 100  # at most so many: of runs of microseconds the starts take longer
+# runs.seconds is the median of as many repeats as fit in here; of tiny runs the starts take longer
+REPEATS_SECONDS, REPEATS = 0.02, 100
 OWN_SUM_SECONDS = 1.0  # a traced run longer than this is not repeated
 ROUNDING = 1e-14  # of the scale: a value that falls by less than this stands still
-LOOSE = 1e-9  # the least violation that makes a run infeasible
-FLOAT32, FLOAT32_MOST = 1e-5, 1e-3  # the same where atoms are float32: grows with the steps
 
 
 @dataclass(frozen=True)
@@ -89,18 +87,24 @@ def run(
     Run
         With exactly one status and a reason in words; nothing is raised but KeyboardInterrupt.
     """
+    trace = Trace()  # what a run that raises had shown by then
     try:
         if (reason := misfit(entry, solver, problem)) is not None:
             return Run(Status.SKIPPED, reason)
-        return _Session(problem, solver, entry, budget).run()
+        return _Session(problem, solver, entry, budget, trace).run()
     except MissingExtra as error:
         return Run(Status.SKIPPED, str(error))
     except MemoryError as error:
-        return Run(Status.MEMORY, said(error), traceback=traceback.format_exc())
+        return _failed(Status.MEMORY, error, trace)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a solver may raise anything, SystemExit and its kin included
-        return Run(Status.ERROR, said(error), traceback=traceback.format_exc())
+        return _failed(Status.ERROR, error, trace)
+
+
+def _failed(status: Status, error: BaseException, trace: Trace) -> Run:
+    row = {"steps": trace.last("k") if len(trace) else None}
+    return Run(status, said(error), row, trace, traceback=traceback.format_exc())
 
 
 class _Session:
@@ -112,8 +116,9 @@ class _Session:
         solver: Solver[Any, Any],
         entry: SolverEntry,
         budget: Budget,
+        trace: Trace,
     ) -> None:
-        self.problem, self.entry, self.budget = problem, entry, budget
+        self.problem, self.entry, self.budget, self.trace = problem, entry, budget, trace
         starts = getattr(solver, "start", None)
         self.start: Combinations = starts(problem) if starts is not None else problem.start
         if entry.queries is Queries.ANY:
@@ -123,7 +128,6 @@ class _Session:
         self.moving = bool(getattr(solver, "moving", False))
         self.autonomous = bool(getattr(getattr(solver, "step", None), "autonomous", False))
         self.judge = Judge(problem, moving=self.moving, inside="leaves the hull" not in entry.needs)
-        self.trace = Trace()
         self.clock = 0  # nanoseconds inside advance
         self.recent: list[tuple[int, NDArray[np.float64]]] = []
         self.path: list[NDArray[np.float64]] = []
@@ -146,9 +150,10 @@ class _Session:
         model = self.solver.prepare(self.problem)
         state = self.solver.init(model, self.start)
         setup = perf_counter_ns() - begun
+        at = self._checkpoints()
         look = self._look(state, 0)
         self.first = look
-        stop, state, look = self._walk(model, state, look)
+        stop, state, look = self._walk(model, state, look, at)
         if look.finite and self.judge.inside and look.row["feasibility"] is None:
             look = self._found(state)
         status, reason = self._verdict(state, look, stop)
@@ -161,8 +166,20 @@ class _Session:
 
     # -- the walk ----------------------------------------------------------------------------
 
+    def _checkpoints(self) -> list[int]:
+        """Return the steps to look at, as many as the judge can afford; k = 0 is one more."""
+        most = self.budget.max_steps
+        if self.entry.sampling is Sampling.ONCE:
+            at = [1]
+        elif self.entry.sampling is Sampling.RERUN:
+            at = [*(2**i for i in range((most - 1).bit_length())), most]
+        else:
+            at = checkpoints(most)[1:]
+        stride = self.judge.every(self.start.m, len(at) + 1)
+        return [k for i, k in enumerate(at, 1) if i % stride == 0 or k == at[-1]]
+
     def _walk(
-        self, model: Any, state: Any, look: Look
+        self, model: Any, state: Any, look: Look, at: list[int]
     ) -> tuple[tuple[Status, str] | None, Any, Look]:
         """Advance from checkpoint to checkpoint until there is a reason to stop."""
         stop = self._stop(look, state)
@@ -173,13 +190,6 @@ class _Session:
                 look = self._look(state, 1, last=True)
                 stop = None if look.finite else self._stop(look, state)
             return stop, state, look
-        if sampling is Sampling.RERUN:
-            most = self.budget.max_steps
-            at = [*(2**i for i in range((most - 1).bit_length())), most]
-        else:
-            at = checkpoints(self.budget.max_steps)[1:]
-            stride = self.judge.every(self.start.m, len(at))
-            at = [k for i, k in enumerate(at, 1) if i % stride == 0 or k == at[-1]]
         for k in at:
             if stop is not None:
                 break
@@ -193,7 +203,15 @@ class _Session:
             last = state.done or state.steps >= self.budget.max_steps
             look = self._look(state, state.steps, last=last)
             stop = self._stop(look, state)
+            certified = stop is not None and stop[0] is Status.CONVERGED
+            if certified and look.row["feasibility"] is None:
+                look = self._found(state)  # a gap proves nothing of a point outside the hull
+                stop = stop if self._feasible(look, state) else None
         return stop, state, look
+
+    def _feasible(self, look: Look, state: Any) -> bool:
+        violated = look.row.get("feasibility")
+        return violated is None or violated <= self.judge.allowed(state.steps, self.budget.tol)
 
     def _stretch(self, state: Any, k: int) -> int:
         """Return how many steps to take at once: to k, less where the clock would not let it."""
@@ -244,13 +262,11 @@ class _Session:
             return Status.TIMEOUT, f"{budget.max_seconds:g} s on the clock spent"
         if state.steps >= budget.max_steps:
             return Status.BUDGET, f"{budget.max_steps} steps spent"
-        if self.judge.inside and not self.moving and self._stalled():
+        convex, rounding = self.problem.kind is Kind.CONVEX, ROUNDING * self.problem.scale
+        asked = self.judge.inside and not self.moving
+        if asked and self.trace.stalled(convex=convex, rounding=rounding):
             return Status.STALLED, f"no gain from step {state.steps // 2} to {state.steps}"
         return None
-
-    def _stalled(self) -> bool:
-        convex, rounding = self.problem.kind is Kind.CONVEX, ROUNDING * self.problem.scale
-        return self.trace.stalled(convex=convex, rounding=rounding)
 
     def _verdict(
         self, state: Any, look: Look, stop: tuple[Status, str] | None
@@ -259,13 +275,8 @@ class _Session:
         if stop is not None and stop[0] is Status.NONFINITE:
             return stop
         reached = self.judge.certified(look)
-        loose = LOOSE
-        if self.problem.dtype == np.float32:
-            rounding = float(np.finfo(np.float32).eps) * state.steps
-            loose = min(max(FLOAT32, rounding), FLOAT32_MOST)
-        allowed = max(loose, self.budget.tol)
-        violated = look.row.get("feasibility")
-        if violated is not None and violated > allowed:
+        if not self._feasible(look, state):
+            violated = look.row["feasibility"]
             return Status.INFEASIBLE, f"weights are {violated:.1e} from convex weights of the point"
         promised = max(self.budget.tol, self.entry.promise)
         above = self._above_best_vertex(look)
@@ -342,16 +353,15 @@ class _Session:
     def _repeated(self, model: Any, k: list[int]) -> list[NDArray[np.float64]]:
         """Time the stretches between steps k from a fresh start, as often as fits in 20 ms."""
         times: list[NDArray[np.float64]] = []
-        spent = 0.0
-        while not times or (
-            len(times) < REPEATS and spent * (1 + 1 / len(times)) < REPEATS_SECONDS
-        ):
-            fresh, marks = self.solver.init(model, self.start), [perf_counter_ns()]
+        left = REPEATS_SECONDS
+        while not times or (len(times) < REPEATS and left > times[-1].sum()):
+            fresh, stretches = self.solver.init(model, self.start), []
             for last, step in pairwise(k):
+                begun = perf_counter_ns()
                 self.solver.advance(model, fresh, step - last)
-                marks.append(perf_counter_ns())
-            times.append(np.diff(marks) / 1e9)
-            spent += float(times[-1].sum())
+                stretches.append((perf_counter_ns() - begun) / 1e9)
+            times.append(np.array(stretches))
+            left -= float(times[-1].sum())
         return times
 
     def _settle(self, done: Run, model: Any, state: Any, look: Look) -> None:
@@ -366,7 +376,7 @@ class _Session:
             recent = [points[some] - self.problem.mean for points in path]
         period: list[int | None] = [None] * m
         restless = self.autonomous and self.entry.sampling is Sampling.ADVANCE
-        if restless and not state.done and self.problem.kind is not Kind.CONVEX:
+        if restless and not state.done:
             found = cycles(self.solver, model, state, self.problem.radius)
             sample = self.judge.sample
             period = found if sample is None else [found[int(q)] for q in sample]

@@ -188,7 +188,7 @@ def execute(
     command: str,
     told: Callable[[Task, dict[str, Any] | None], None],
 ) -> bool:
-    """Run what is missing in a folder; every planned run leaves a row.
+    """Run what is missing or out of date in a folder; every planned run leaves a row.
 
     Parameters
     ----------
@@ -205,11 +205,12 @@ def execute(
     bool
         False if a Ctrl-C ended it; what was done is saved.
     """
-    executor, done = Here(), set()
+    executor, keys = Here(), dict[str, str | None]()
     if folder.has_journal:
         _resumable(folder, tasks)
         folder.mend()
-        done = {r["row"]["run_id"] for r in folder.records() if r["row"]["status"] not in UNDONE}
+        rows = [record["row"] for record in folder.records()]
+        keys = {row["run_id"]: row["cache_key"] for row in rows if row["status"] not in UNDONE}
     folder.write_manifest(
         manifest(command, executor.threads)
         | (described or {"suite": None, "suite_digest": None})
@@ -217,11 +218,17 @@ def execute(
         | {"budgets": [asdict(b) for b in dict.fromkeys(t.budget for t in tasks)]}
         | {"plan": [task.as_dict() for task in tasks]}
     )
-    missing = [task for task in tasks if task.run_id not in done]
     asked = threading.Event()
 
     def announced() -> Iterator[Task]:
-        for task in missing:
+        for task in tasks:
+            if task.run_id in keys:
+                # a result counts only while solver, problem and libraries are what gave it
+                now = executor.key(task)
+                if asked.is_set():  # a Ctrl-C that the building of a problem has swallowed
+                    return
+                if now is not None and now == keys[task.run_id]:
+                    continue
             told(task, None)
             yield task
 
@@ -237,4 +244,4 @@ def execute(
                     return False
         except KeyboardInterrupt:
             return False
-    return True
+    return not asked.is_set()

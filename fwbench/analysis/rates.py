@@ -19,6 +19,7 @@ STARTS = (0.0, 0.2, 0.4, 0.6)  # shares of the rows given up as burn-in
 LEAD, EXPLAINED = 2.0, 0.7  # least lead in AICc over the next law, least r squared
 AGREEMENT = 0.2  # relative difference allowed between least squares and Theil-Sen
 SHARE, SHARE_MOST = 0.12, 0.25  # part of the whole decline by which a part may miss its own
+TAIL, TAIL_MOST = 0.1, 0.3  # relative miss of the tail's slope: a clean power, all else
 SPAN, STEEPEST = 4.0, -6.0  # a power law needs k to grow so far, and is not believed beyond
 FLAT, CLEAR = 0.4, 0.05  # declines (in nats, over a window): below is none; surely above is one
 ORDERS = np.geomspace(1.2, 4.0, 50)  # nearer to 1 superlinear can't be told from linear
@@ -51,7 +52,7 @@ class Rate:
         What was fitted: ``"suboptimality"`` or ``"gap"``.
     rate : float or None
         Sublinear: the exponent, negative. Linear: the factor per step, in (0, 1). Superlinear: the
-        order q > 1. Finite: the steps K after which the signal was first seen at the floor.
+        order q > 1. Finite: the steps K after which signal and gap were first seen at the floor.
     rate_low, rate_high : float or None
         None for one trace: its residuals are correlated, so an honest interval needs seeds.
     rate_from, rate_to : int or None
@@ -123,17 +124,27 @@ def rate_of(
     """
     known = suboptimality is not None and bool(np.isfinite(np.asarray(suboptimality)).any())
     name, signal = ("suboptimality", suboptimality) if known else ("gap", gap)
-    steps, h = np.broadcast_arrays(np.asarray(k, float), np.asarray(signal, float))
-    steps, h = steps[np.isfinite(h)], h[np.isfinite(h)]
-    cut = max(1e3 * float(np.finfo(float).eps) * scale, 10.0 * floor if known else 0.0)
+    columns = [np.asarray(np.nan if c is None else c, float) for c in (k, signal, gap)]
+    steps, h, gaps = np.broadcast_arrays(*columns)
+    steps, h, gaps = (column[np.isfinite(h)] for column in (steps, h, gaps))
+    rounding = 1e3 * float(np.finfo(float).eps) * scale
+    cut = max(rounding, 10.0 * floor if known else 0.0)
     end = int(np.append(h <= cut, True).argmax()) if scale > 0.0 else 0
     if end == 0:
         return _refusal(name, "the signal is unknown, or lies at the floor from the start")
-    stays = end < len(h) and bool((h[end:] <= cut).all())
-    if stays and _jumps(steps[: end + 1], h[:end], cut, exact_end):
-        last = int(steps[end])
-        reason = f"finite: falls at once from {h[end - 1]:.1e} to the floor, by step {last}"
-        return Rate(RateClass.FINITE, name, float(last), rate_from=0, rate_to=last, reason=reason)
+    # Next to an optimum inside the hull the suboptimality is the square of the distance: it rounds
+    # away before the method is exact, which only the gap can tell.
+    both = max(end, int(np.flatnonzero(gaps > rounding).max(initial=-1)) + 1)
+    if both < len(h) and (h[end:] <= cut).all():
+        fallen, to = (h, cut) if both == end else (np.maximum(gaps, rounding), rounding)
+        if _jumps(steps[: both + 1], fallen[:both], to, exact_end):
+            last = int(steps[both])
+            reason = (
+                f"finite: falls at once from {fallen[both - 1]:.1e} to the floor by step {last}"
+            )
+            return Rate(
+                RateClass.FINITE, name, float(last), rate_from=0, rate_to=last, reason=reason
+            )
     use = np.flatnonzero(steps[:end] > 0)  # the start is one step from anywhere
     if len(use) < ROWS:
         return _refusal(name, f"{len(use)} rows lie above the floor, {ROWS} needed")
@@ -237,6 +248,21 @@ def _doubt(fit: _Fit, next_aicc: float, k: Vector, y: Vector) -> str:
         share = float(np.ptp(fit.t[part]) / np.ptp(fit.t)) / -fit.slope
         if abs(slope - fit.slope) * share > min(SHARE_MOST, max(SHARE, 2.0 * error * share)):
             return f"{fit.law}: slope {slope:.3g} in a part of the window, {fit.slope:.3g} in all"
+    return _bend(fit, k, y)
+
+
+def _bend(fit: _Fit, k: Vector, y: Vector) -> str:
+    """Return how the tail contradicts a power (half a decade, or a third) or a factor (half)."""
+    if fit.law is RateClass.SUPERLINEAR:
+        return ""
+    power = fit.law is RateClass.SUBLINEAR
+    third = min(k[-1] / 10.0**0.5, k[-1] * (k[0] / k[-1]) ** (1.0 / 3.0))
+    tail = k >= min(k[-4], third if power else (k[0] + k[-1]) / 2.0)
+    slope, error, _ = _line(fit.t[tail], y[tail])
+    # No share of the window excuses a tail: a class is a claim about what comes next.
+    limit = max(TAIL, min(TAIL_MOST, 2.0 * error / -fit.slope)) if power else TAIL_MOST
+    if abs(slope / fit.slope - 1.0) > limit:
+        return f"{fit.law}: slope {slope:.3g} in the tail of the window, {fit.slope:.3g} in all"
     return ""
 
 

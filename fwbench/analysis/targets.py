@@ -21,18 +21,26 @@ def reference(
     """Return the interval that holds the optimal centred value of an instance.
 
     Convex: the largest lower bound and the smallest value over all judged feasible points of all
-    runs, the ends swapped where rounding crosses them. Concave: the best vertex. Else none.
+    runs, the ends swapped where rounding crosses them; a point that nobody saw to lie in the hull
+    counts for nothing. Concave: the best vertex. Else none.
     """
     if kind == "concave" and best_vertex is not None:
         return best_vertex, best_vertex
     if kind != "convex":
         return None, None
     lowers = [v for trace in traces for v in trace["lower_centred"] if v is not None]
-    values = [v for trace in traces for v in trace["value_centred"] if v is not None]
+    inside = [v for trace in traces for v in _inside(trace, trace["value_centred"])]
+    values = [v for v in inside if v is not None]
     if not lowers or not values:
         return None, None
     low, high = max(lowers), min(values)
     return min(low, high), max(low, high)
+
+
+def _inside(trace: Mapping[str, list[Any]], column: list[float | None]) -> list[float | None]:
+    """Keep what was measured at points with judged weights."""
+    pairs = zip(column, trace["feasibility"], strict=True)
+    return [value if judged is not None else None for value, judged in pairs]
 
 
 def measured(
@@ -41,8 +49,8 @@ def measured(
     """Return what the accuracy of a run is read off, and its column."""
     if moving:
         return "gap_current", trace["gap_current"]
-    if reference_low is not None:
-        values = trace["value_centred"]
+    values = _inside(trace, trace["value_centred"])
+    if reference_low is not None and any(value is not None for value in values):
         return "suboptimality", [None if v is None else max(v - reference_low, 0) for v in values]
     return "gap", trace["gap"]
 

@@ -136,6 +136,15 @@ class Here:
             self._problem = (text, catalog.build_problem(choice))
         return self._problem[1]
 
+    def key(self, task: Task) -> str | None:
+        """Return the ``cache_key`` of a run started now, None where problem or solver fail."""
+        try:
+            problem = self._built(task.problem)
+            [choice] = catalog.choices("solvers", task.solver)
+            return _cache_key(task, problem, catalog.build_solver(choice))
+        except BaseException:  # whatever a user's file raises, its run says it
+            return None
+
     def run(self, tasks: Iterable[Task]) -> Iterator[Done]:
         """Yield each task with its record and arrays as it ends."""
         try:

@@ -11,6 +11,8 @@ from fwbench.kernels.pricing import column, leader, refresh
 REFRESH = 1024
 # A step this close to the longest one drops its atom, with exactly the longest step.
 DROP = 1e-12
+# An away step that stretches what is kept by more than this stretches its rounding as well.
+LONG = 2.0
 
 LMO, GRADIENT, MATVEC, FW, AWAY, PAIRWISE, DROPPED = range(7)
 
@@ -55,6 +57,25 @@ def toward(
 
 
 @jit
+def list_in_use(w, active, size, key):
+    """Keep the list of atoms in use true to the stored weights: no zero, `key` once if it has any.
+
+    What a float32 weight rounds to decides, not the step that led to it.
+    """
+    kept = 0
+    seen = False
+    for p in range(size[0]):
+        if w[active[p]] > 0.0:
+            seen = seen or active[p] == key
+            active[kept] = active[p]
+            kept += 1
+    if w[key] > 0.0 and not seen:
+        active[kept] = key
+        kept += 1
+    size[0] = kept
+
+
+@jit
 def toward_or_away(
     left, right, signs, linear, points, lipschitz, tie,
     w, y, x, s, level, estimate, columns, slot, owner, hand, counters,
@@ -72,10 +93,14 @@ def toward_or_away(
                 worst, place = s[active[p]], p
         a = active[place]
         here = np.dot(signs * y, y) + level[0]
-        away = worst - here > here - s[j] and size[0] > 1
+        others = 0.0  # not 1 − w_a, which near w_a = 1 is rounding alone
+        for p in range(size[0]):
+            if p != place:
+                others += w[active[p]]
+        away = worst - here > here - s[j] and others > 0.0
         key = a if away else j
         sign = -1.0 if away else 1.0
-        longest = w[a] / (1.0 - w[a]) if away else 1.0
+        longest = w[a] / others if away else 1.0
         step = right[key] - y
         bent = signs * step * step
         move = points[key] - x
@@ -87,20 +112,13 @@ def toward_or_away(
         gamma = sign * (longest if drop else gamma)
         row = column(left, right, signs, key, columns, slot, owner, hand, -1)
         keep = 1.0 - gamma
-        if keep == 0.0:  # a whole step to the leader leaves it alone in use
-            for p in range(size[0]):
-                w[active[p]] = 0.0
-            size[0] = 0
-        else:
-            for p in range(size[0]):
-                w[active[p]] *= keep
-        if not away and w[j] == 0.0 and gamma > 0.0:
-            active[size[0]] = j
-            size[0] += 1
-        w[key] = 0.0 if drop else w[key] + gamma
+        for p in range(size[0]):
+            w[active[p]] *= keep
+        new = 1.0 - others * keep if away else w[key] + gamma
+        drop = drop or (away and new <= 0.0)
+        w[key] = 0.0 if drop else new
+        list_in_use(w, active, size, key)
         if drop:
-            size[0] -= 1
-            active[place] = active[size[0]]
             counters[DROPPED] += 1
         y[:] = keep * y + gamma * right[key]
         x[:] = keep * x + gamma * points[key]
@@ -110,7 +128,7 @@ def toward_or_away(
         counters[GRADIENT] += 1
         counters[MATVEC] += 1
         counters[AWAY if away else FW] += 1
-        if (t + 1) % REFRESH == 0:
+        if (t + 1) % REFRESH == 0 or keep > LONG:
             total = w.sum()
             w /= total
             refresh(left, right, signs, linear, points, w, y, x, s, level)

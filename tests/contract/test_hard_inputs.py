@@ -8,8 +8,9 @@ import pytest
 
 from fwbench import catalog
 from fwbench.geometry.forms import Kind
+from fwbench.judge import LOOSE
 from fwbench.problem import QuadraticOverHull
-from fwbench.runner import LOOSE, Budget, misfit, run
+from fwbench.runner import Budget, misfit, run
 from fwbench.trace import Status
 
 module = import_module("fwbench.problems.hard_input")

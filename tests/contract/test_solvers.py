@@ -15,10 +15,10 @@ import fwbench.tokens
 from fwbench import catalog
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
-from fwbench.judge import Judge
+from fwbench.judge import LOOSE, Judge
 from fwbench.kernels import plain
 from fwbench.problem import QuadraticOverHull
-from fwbench.runner import LOOSE, Budget, run
+from fwbench.runner import Budget, run
 from fwbench.solver import Queries, Sampling
 from fwbench.steps import RULES
 from fwbench.trace import Status

@@ -229,5 +229,49 @@ def test_a_declared_end_needs_a_smaller_jump():
     assert (ended.rate_class, ended.rate) == ("finite", 6.0)
 
 
+@pytest.mark.parametrize("growth", [1.1, 2.0])  # of the steps between two checkpoints
+@pytest.mark.parametrize("last", [1000, 3000, 10_000])
+@pytest.mark.parametrize(
+    "bent", [lambda k, last: np.exp(-k / last) / k, lambda k, last: 1.0 / k + 1.0 / last]
+)
+def test_a_bent_tail_is_no_power_of_the_whole(bent, last, growth):
+    k = np.unique(np.geomspace(1, last, 1 + round(np.log(last) / np.log(growth))).round())
+    rate = rate_of(k, bent(k, last), None, scale=1.0)
+    assert rate.rate_class == "undetermined"
+    assert rate.rate is None
+
+
+def test_a_knee_leaves_the_exponent_after_it():
+    k = checkpoints(10_000)
+    h = (1.0 + k / 20.0) ** -2.3 * np.exp(0.1 * np.random.default_rng(5).standard_normal(len(k)))
+    rate = rate_of(k, h, None, scale=1.0)
+    assert rate.rate_class == "sublinear"
+    assert rate.rate == pytest.approx(-2.3, abs=0.1)
+    assert rate.rate_from > 20
+
+
+@pytest.mark.parametrize(("slower", "law"), [(1.0, "linear"), (0.3, "undetermined")])
+def test_a_factor_agrees_with_the_later_steps(slower, law):
+    k = checkpoints(1000)
+    h = np.exp(-0.02 * (np.minimum(k, 700) + slower * np.maximum(k - 700, 0)))
+    assert rate_of(k, h, None, scale=1.0).rate_class == law
+
+
+def test_finite_waits_for_the_gap():
+    h = np.array([0.5, 9e-3, 1.6e-4, 1e-16, 0.0, 0.0])
+    found = {}
+    for name, gap in {
+        "exact": [4.0, 0.4, 5e-2, 1e-15, 0.0, 0.0],
+        "unknown": [np.nan] * 6,
+        "later": [4.0, 0.4, 5e-2, 6e-3, 1e-15, 0.0],
+        "never": [4.0, 0.4, 5e-2, 1.5e-8, 1.5e-8, 1.5e-8],
+        "slowly": [4.0, 0.4, 5e-2, 1e-8, 1e-11, 1e-15],
+    }.items():
+        rate = rate_of(np.arange(6), h, np.array(gap), scale=6.0)
+        found[name] = rate.rate if rate.rate_class == "finite" else rate.rate_class.value
+    refused = {"never": "undetermined", "slowly": "undetermined"}
+    assert found == {"exact": 3.0, "unknown": 3.0, "later": 4.0} | refused
+
+
 def test_growth_is_no_decay():
     assert rate_of(np.arange(60), None, 1.1 ** np.arange(60), scale=1.0).rate_class == "none"

@@ -8,6 +8,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import fwbench as fw
+from fwbench.cli.show import as_text
 from fwbench.findings import build, write_views
 from fwbench.store import RunFolder
 
@@ -80,7 +81,7 @@ def test_the_columns_are_the_promised_ones(results, name):
     assert set(promised) <= set(stored.columns)
     if name != "trace":  # which has a column more in between
         assert list(stored.columns[: len(promised)]) == promised
-    assert_frame_equal(stored, getattr(results.findings, name), check_dtype=False)
+    assert_frame_equal(stored, getattr(results.findings, name))
 
 
 def test_every_planned_run_has_one_row_in_the_order_of_the_plan(results, runs):
@@ -147,13 +148,46 @@ def test_an_empty_journal_has_findings(copied):
     assert found.pictures == ()
 
 
+TEXTS = """run_id, problem, instance, kind, solver, params, chosen, status, reason, traceback,
+    seconds_from, fixed_point, fixed_point_label, rate_class, host, cache_key, solver_label,
+    instance_label, rate_signal, measure, class, label"""
+TYPES = {name.strip(): "string" for name in TEXTS.split(",")} | {
+    "noisy": "boolean",
+    "certified": "boolean",
+}
+
+
+@pytest.mark.parametrize("lines", [None, 5, 0])
+def test_types_do_not_depend_on_what_is_missing(results, copied, lines):
+    journal = copied.path / "journal.jsonl"
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:lines]))
+    found = build(copied)
+    write_views(copied, found)
+    for name in TABLES:
+        table = getattr(found, name)
+        stored = pd.read_parquet(copied.path / f"{name}.parquet")
+        assert_frame_equal(stored, table)
+        for column, kind in table.dtypes.astype(str).items():
+            number = "Int64" if kind == "Int64" else "float64"
+            assert kind == TYPES.get(column, number), f"{name}.{column}"
+        assert table.dtypes.equals(getattr(results.findings, name).dtypes)
+    assert found.runs["noisy"].isna().sum() == (0 if lines is None else 64 - lines)
+    assert as_text(found).count("NaN") == as_text(found).count("<NA>") == 0
+    shown = json.loads(as_text(found))["runs"]
+    assert {type(row["noisy"]) for row in shown[:lines]} <= {bool}
+    if lines is not None:
+        assert all(shown[-1][c] is None for c in ("noisy", "traceback", "chosen", "host", "gap"))
+
+
 # -- null, never 0 ---------------------------------------------------------------------------
 
 
 def test_what_did_not_run_has_no_numbers(runs):
     idle = runs[runs["status"].isin(["skipped", "error"])]
     assert set(idle["status"]) == {"skipped", "error"}
-    assert idle[MEASURED].isna().all(axis=None)
+    steps = idle["steps"].dropna()
+    assert (steps == 0).all()  # one that raised at its first step was seen at its start
+    assert idle[[name for name in MEASURED if name != "steps"]].isna().all(axis=None)
     assert idle[["fixed_point", "rate_class"]].isna().all(axis=None)
     assert idle[["n", "d", "kind", "scale", "host", "threads"]].notna().all(axis=None)
 

@@ -216,12 +216,21 @@ def test_a_point_outside_is_as_infeasible_as_it_is_far():
     np.testing.assert_allclose(judged.offset + problem.mean, [[1.5, 0.5]], atol=1e-4)
 
 
-def test_before_the_end_and_for_many_queries_points_stay_bare():
+def test_before_the_end_points_stay_bare():
     problem = QuadraticOverHull(TRIANGLE)
-    for m, last in ((1, False), (FOUND + 1, True)):
-        row = Judge(problem).look(np.repeat(TRIANGLE[:1], m, axis=0), None, last=last).row
-        assert row["feasibility"] is None
-        assert row["gap"] == pytest.approx(float(exact.gap(problem, [1, 0, 0])), rel=1e-14)
+    row = Judge(problem).look(TRIANGLE[:1], None).row
+    assert row["feasibility"] is None
+    assert row["gap"] == pytest.approx(float(exact.gap(problem, [1, 0, 0])), rel=1e-14)
+
+
+def test_of_many_queries_some_are_asked_whether_they_lie_in_the_hull():
+    problem = QuadraticOverHull(TRIANGLE)
+    points = np.repeat(TRIANGLE[:1], FOUND + 1, axis=0)
+    row = Judge(problem).look(points, None, last=True).row
+    assert row["feasibility"] <= 1e-12
+    assert row["support"] is None
+    assert row["gap"] == pytest.approx(float(exact.gap(problem, [1, 0, 0])), rel=1e-14)
+    assert Judge(problem).look(points + 9.0, None, last=True).row["feasibility"] > 1
 
 
 def test_a_model_that_leaves_the_hull_has_no_gap():

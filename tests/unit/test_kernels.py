@@ -105,6 +105,12 @@ STEPS = (GIVEN, *SEARCHES)
 ARGUMENTS = {
     "toward": [frank_wolfe_arguments(p, r, False) for p in HULLS.values() for r in STEPS],
     "toward_or_away": [frank_wolfe_arguments(p, r, True) for p in HULLS.values() for r in SEARCHES],
+    "list_in_use": [
+        (np.array(w), np.array([*keys, *[0] * (4 - len(keys))]), np.array([len(keys)]), key)
+        for w in ([0.5, 0.0, 0.5, 0.0], [0.0, 0.0, 1.0, 0.0], [0.25, 0.25, 0.25, 0.25])
+        for keys in ([0, 2], [2, 0, 3], [1])
+        for key in range(4)
+    ],
     "refresh": [pricing_arguments(p) for p in HULLS.values()],
     "column": [column_arguments(p, p.n - 1, keep) for p in HULLS.values() for keep in (-1, 0)],
     "projected_gradient": [gradient_arguments(p, t) for p in HULLS.values() for t in (0.0, 1.0)],

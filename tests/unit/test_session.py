@@ -337,6 +337,84 @@ def test_resuming_may_ask_for_more_but_not_for_something_else(tmp_path):
     assert planned_again(folder) == (more, None)
 
 
+def own_solvers(folder):
+    for name in ("a", "b"):
+        source = (
+            Path(MISBEHAVING)
+            .read_text()
+            .replace('SolverEntry("misbehaving"', f'SolverEntry("{name}"')
+        )
+        yield written(folder, source, f"{name}.py")
+
+
+def test_resuming_does_the_runs_of_an_edited_solver_again(tmp_path):
+    a, b = own_solvers(tmp_path)
+    tasks = asked(problems=(CONVEX, "min_norm_point[n=9,d=2]"), solvers=(a, b, "away_steps"))
+    again = []
+
+    def told(task, row):
+        if row is not None:
+            again.append((task.order, row["status"]))
+
+    ran(tmp_path / "run", tasks)
+    ran(tmp_path / "run", tasks, told, resume=True)
+    assert again == []
+    worse = "state.x = state.x * np.nan; state.steps += steps"
+    edited = Path(a).read_text().replace("state.steps += steps", worse)
+    Path(a).write_text(edited)
+    folder, whole = ran(
+        tmp_path / "run", planned_again(RunFolder(tmp_path / "run"))[0], told, resume=True
+    )
+    assert whole
+    assert again == [(0, "nonfinite"), (3, "nonfinite")]
+    found = build(folder).runs
+    assert (found["status"] == "nonfinite").tolist() == [True, False, False] * 2
+    again.clear()
+    ran(tmp_path / "run", tasks, told, resume=True)
+    assert again == []
+
+
+def test_resuming_does_the_runs_of_an_edited_problem_again(tmp_path):
+    source = """import numpy as np
+from fwbench.problem import ProblemEntry, QuadraticOverHull
+def square():
+    return QuadraticOverHull(np.eye(2), 1.0)
+ENTRY = ProblemEntry("square", square, "a square")
+"""
+    path = written(tmp_path, source, "square.py")
+    tasks = asked(problems=(path, CONVEX), solvers=("away_steps",))
+    again = []
+    ran(tmp_path / "run", tasks)
+    Path(path).write_text(source.replace("np.eye(2)", "np.eye(3)[:, :2]"))
+    folder, _ = ran(
+        tmp_path / "run", tasks, lambda t, row: row and again.append(t.order), resume=True
+    )
+    assert again == [0]
+    assert build(folder).runs["n"].tolist() == [3, 8]
+
+
+def test_a_done_run_whose_solver_is_gone_is_not_done(tmp_path):
+    a, b = own_solvers(tmp_path)
+    tasks = asked(problems=(CONVEX,), solvers=(a, b))
+    ran(tmp_path / "run", tasks)
+    Path(b).write_text("raise KeyboardInterrupt")
+    folder, whole = ran(tmp_path / "run", tasks, resume=True)
+    assert whole
+    assert [row["row"]["status"] for row in folder.records()] == ["budget", "error"]
+
+
+def test_a_ctrl_c_while_done_runs_are_compared_stops_the_session(tmp_path, monkeypatch):
+    tasks = asked(problems=(CONVEX,), solvers=("away_steps", "frank_wolfe"))
+    ran(tmp_path / "run", tasks)
+    journal = (tmp_path / "run" / "journal.jsonl").read_bytes()
+    monkeypatch.setattr(
+        session.catalog, "build_problem", lambda choice: signal.raise_signal(signal.SIGINT)
+    )
+    folder, whole = ran(tmp_path / "run", tasks, resume=True)
+    assert not whole
+    assert (folder.path / "journal.jsonl").read_bytes() == journal
+
+
 # -- Ctrl-C ----------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from fwbench.analysis.targets import SHOWN, TARGETS, brackets, measured, referen
 def trace(**columns):
     rows = len(next(iter(columns.values())))
     names = ("k", "seconds", "lmo", "value_centred", "lower_centred", "gap", "gap_current")
-    return {name: [None] * rows for name in names} | columns
+    return {name: [None] * rows for name in names} | {"feasibility": [0.0] * rows} | columns
 
 
 def at(rows, target):
@@ -40,6 +40,14 @@ def test_missing_entries_count_for_nothing():
         None,
     )
     assert reference("convex", [], None) == (None, None)
+
+
+def test_points_that_nobody_saw_in_the_hull_bound_nothing():
+    outside = trace(value_centred=[-9.0, 2.0], lower_centred=[1.0, 1.0], feasibility=[None, 0.0])
+    assert reference("convex", [outside], None) == (1.0, 2.0)
+    assert measured(outside, 1.0, moving=False) == ("suboptimality", [None, 1.0])
+    alone = trace(value_centred=[-9.0], gap=[0.5], feasibility=[None])
+    assert measured(alone, 1.0, moving=False) == ("gap", [0.5])
 
 
 def test_a_concave_reference_is_the_best_vertex():
