@@ -88,8 +88,9 @@ class Trace:
         """Say whether the second half of all steps brought nothing.
 
         The best gap fell by less than 1 %. On convex problems one lucky dip of the gap fixes the
-        lower bound for long, so the best value must have come to a halt too: what it fell in that
-        half is at most `rounding`, or less than 1 % of what it fell in the half before.
+        lower bound for long, and values dip as well; so the best value must have come to a halt
+        since a quarter of the steps: what it fell from there on is at most `rounding`, or less
+        than 1 % of what it fell between an eighth and a quarter.
         """
         k = np.array(self.columns["k"])
         late = k >= k[-1] / 2
@@ -101,5 +102,5 @@ class Trace:
         if not convex:
             return True
         value = np.minimum.accumulate(np.array(self.columns["value_centred"], dtype=float))
-        half, quarter = value[late][0], value[k >= k[-1] / 4][0]
-        return bool(half - value[-1] <= max(STALLED_GAIN * (quarter - half), rounding))
+        quarter, eighth = value[k >= k[-1] / 4][0], value[k >= k[-1] / 8][0]
+        return bool(quarter - value[-1] <= max(STALLED_GAIN * (eighth - quarter), rounding))

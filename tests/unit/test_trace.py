@@ -72,9 +72,14 @@ def test_a_lucky_dip_of_the_gap_is_no_stall_while_the_value_falls():
     assert not falling.stalled(convex=True)
 
 
+def test_a_lucky_dip_of_the_value_is_no_stall():
+    dipped = traced(lambda k: 0.1, lambda k: -0.5 + (1e-4 if 550 < k < 650 else 1 / (k + 1)))
+    assert not dipped.stalled(convex=True)
+
+
 def test_a_value_that_halts_is_a_stall():
     assert traced(lambda k: 0.1, lambda k: -0.5).stalled(convex=True)
-    assert traced(lambda k: 0.1, lambda k: -0.5 + 0.99**k).stalled(convex=True)
+    assert traced(lambda k: 0.1, lambda k: -0.5 + 0.9**k).stalled(convex=True)
 
 
 def test_a_fall_by_rounding_is_none():
