@@ -70,7 +70,6 @@ class Judge:
     ) -> None:
         self.problem, self.moving, self.inside = problem, moving, inside
         self.lower = -np.inf  # the best certified bound so far, centred
-        self.spent = 0
         self.sample: NDArray[np.int64] | None = None
 
     def every(self, m: int, looks: int) -> int:
@@ -135,7 +134,6 @@ class Judge:
             row["spread"] = diameter(everyone)
         if self.moving:
             row["gap_current"] = float(self._current_gaps(everyone).max())
-        self.spent += len(offset) * problem.n * problem.d
         return Look(offset, gaps, values, row)
 
     def allowed(self, steps: int, tol: float) -> float:

@@ -18,7 +18,7 @@ _WARM: set[tuple[Any, ...]] = set()
 def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Combinations) -> None:
     """Compile and import before any clock runs: two steps on a tiny problem of the same types.
 
-    Once per process and (solver, types); a direct method is only imported.
+    Once per process and (solver, types); a direct method takes one step.
     """
     signature = (repr(solver), problem.kind, problem.dtype, type(problem.form), start.m > 1)
     if signature in _WARM:
@@ -30,10 +30,11 @@ def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Com
     tiny.kind = problem.kind  # a declared kind holds for part of the atoms too
     first = tiny.every_atom if getattr(solver, "moving", False) else tiny.start
     try:
-        state = solver.init(solver.prepare(tiny), first)
-        solver.advance(solver.prepare(tiny), state, 1)
+        model = solver.prepare(tiny)
+        state = solver.init(model, first)
+        solver.advance(model, state, 1)
         if entry.sampling is Sampling.ADVANCE:
-            solver.advance(solver.prepare(tiny), state, 1)
+            solver.advance(model, state, 1)
     except Exception:
         # what is wrong with a solver shows in its run, under its own name
         return
