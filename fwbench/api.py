@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from fwbench.analysis.findings import Findings
 
 Array = NDArray[np.float64]
+
+SHARE = 4  # a block of steps is this part of the steps before it: so much can be too many
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,56 +132,56 @@ def solve(
             raise InvalidParameter(f"{name} must be positive; got {limit}")
     if start is not None:
         problem = problem.starting_at(start)
-    text = choose(problem) if solver == "auto" else solver
-    found = catalog.choices("solvers", text)
-    if len(found) > 1 and "[" in text:
-        raise InvalidParameter(f"solve takes one solver; {text} names {len(found)}")
-    choice = found[0]
-    method: Any = catalog.build_solver(choice)
-    if (reason := misfit(choice.entry, method, problem)) is not None:
+    choice, method = _method(choose(problem) if solver == "auto" else solver)
+    entry = choice.entry
+    if (reason := misfit(entry, method, problem)) is not None:
         raise Refused(reason)
+    if hasattr(method, "within"):
+        method = method.within(tol, max_seconds)
     starts = method.start(problem) if hasattr(method, "start") else problem.start
-    if choice.entry.queries is Queries.ANY:
+    if entry.queries is Queries.ANY:
         starts = starts.one(0)
     moving = bool(getattr(method, "moving", False))
-    if choice.entry.queries is Queries.ONE and starts.m > 1:
+    if entry.queries is Queries.ONE and starts.m > 1:
         method = each(method)
-    judge, kept = Judge(problem, moving=moving), Trace()
+    judge, kept = Judge(problem, moving=moving), Trace() if trace else None
     begun = perf_counter_ns()
     model = method.prepare(problem)
     state = method.init(model, starts)
     clock = perf_counter_ns() - begun
-    look = _looked(judge, state, kept, clock)
-    sampling = choice.entry.sampling
-    block = max_steps if sampling is Sampling.RERUN else 1
-    direct = sampling is not Sampling.ADVANCE  # its own answer is what is asked for
-    while look.finite and (direct or not _met(judge, look, tol)):
-        if state.done or state.steps >= max_steps or clock > max_seconds * 1e9:
+    # a start that was given may be the answer
+    look = _looked(judge, state, kept, clock) if trace or start is not None else None
+    # a foreign method or a direct one is asked for its own answer, in one call
+    blocks = entry.sampling is Sampling.ADVANCE
+    while not (state.done or state.steps >= max_steps or clock > max_seconds * 1e9):
+        if blocks and look is not None and (not look.finite or _met(judge, look, tol)):
             break
+        left = max_steps - state.steps
+        block = 1 + state.steps // SHARE if blocks else left
         begun = perf_counter_ns()
-        method.advance(model, state, min(block, max_steps - state.steps))
+        method.advance(model, state, min(block, left))
         clock += perf_counter_ns() - begun
-        block *= 2
         own = getattr(state, "own_gap", None)
-        if own is None or trace or state.done or own <= tol * problem.scale:
-            look = _looked(judge, state, kept, clock)
-        direct = False
-    if kept.last("k") != state.steps:
+        worthwhile = own is None or not own > tol * problem.scale
+        look = _looked(judge, state, kept, clock) if worthwhile or trace else None
+    if look is None:
         look = _looked(judge, state, kept, clock)
     if look.finite and look.row.get("feasibility") is None:
         look = judge.look(state.points(), None, last=True)
-    relative, violated = judge.certified(look), look.row.get("feasibility") or 0.0
+    relative = judge.certified(look)
+    violated = (look.row.get("feasibility") or 0.0) > judge.allowed(state.steps, tol)
     status, reason = Status.BUDGET, f"{max_steps} steps spent"
     if relative is None:
         status, reason = Status.NONFINITE, "a coordinate was not finite"
-    elif violated > judge.allowed(state.steps, tol):
-        status, reason = Status.INFEASIBLE, f"{violated:.1e} of the radius outside the hull"
+    elif violated:
+        outside = look.row["feasibility"]
+        status, reason = Status.INFEASIBLE, f"{outside:.1e} of the radius outside the hull"
     elif relative <= tol:
         status, reason = Status.CONVERGED, f"certified gap {relative:.1e} of the scale"
+    elif clock > max_seconds * 1e9 and (entry.sampling is Sampling.ONCE or not state.done):
+        status, reason = Status.TIMEOUT, f"{max_seconds:g} s spent"
     elif state.done:
         status, reason = Status.FINISHED, "the method ended by itself"
-    elif clock > max_seconds * 1e9:
-        status, reason = Status.TIMEOUT, f"{max_seconds:g} s spent"
     x = look.offset + problem.mean
     weights = state.weights()
     return Solution(
@@ -193,13 +196,30 @@ def solve(
         steps=state.steps,
         seconds=clock / 1e9,
         solver=choice.label,
-        trace=kept.columns if trace else None,
+        trace=None if kept is None else kept.columns,
     )
 
 
-def _looked(judge: Judge, state: Any, kept: Trace, clock: int) -> Look:
+def _method(text: str) -> tuple[catalog.Choice, Any]:
+    """Return the one solver that a text names, and the solver made."""
+    return _made(text) if text.endswith(".py") or ".py[" in text else _known(text)
+
+
+def _made(text: str) -> tuple[catalog.Choice, Any]:
+    found = catalog.choices("solvers", text)
+    if len(found) > 1 and "[" in text:
+        raise InvalidParameter(f"solve takes one solver; {text} names {len(found)}")
+    return found[0], catalog.build_solver(found[0])
+
+
+# A solver is a value: one that is not read from a user's file need be made only once.
+_known = cache(_made)
+
+
+def _looked(judge: Judge, state: Any, kept: Trace | None, clock: int) -> Look:
     look = judge.look(state.points(), state.weights())
-    kept.add(k=state.steps, seconds=clock / 1e9, **look.row)
+    if kept is not None:
+        kept.add(k=state.steps, seconds=clock / 1e9, **look.row)
     return look
 
 

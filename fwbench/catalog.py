@@ -30,7 +30,7 @@ from fwbench.errors import (
 from fwbench.grammar import Spelled, quoted, spelled
 from fwbench.names import Group, files, names, registered
 from fwbench.problem import ProblemEntry, QuadraticOverHull
-from fwbench.solver import Solver, SolverEntry
+from fwbench.solver import AUTO, Solver, SolverEntry
 from fwbench.steps import StepRule, step_rule
 
 __all__ = ["Choice", "Group", "build_problem", "build_solver", "choices", "entry", "names"]
@@ -75,6 +75,8 @@ def entry(group: Group, name: str) -> Any:
         With the nearest names.
     """
     kind = SolverEntry if group == "solvers" else ProblemEntry
+    if group == "solvers" and name == AUTO.name:
+        return AUTO
     if name.endswith(".py"):
         if not os.path.isfile(name):
             raise UnknownName(f"no file {name}")
@@ -84,7 +86,7 @@ def entry(group: Group, name: str) -> Any:
     elif name in (points := registered(group)):
         found = points[name].load()
     else:
-        known = [*files(group), *registered(group)]
+        known = [*files(group), *registered(group), *([AUTO.name] if group == "solvers" else [])]
         raise UnknownName(f"no {group[:-1]} is called {name!r}; {nearest(name, known)}")
     if not isinstance(found, kind):
         raise UnknownName(f"{name} must end with ENTRY = {kind.__name__}(...); got {found!r}")

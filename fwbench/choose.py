@@ -1,17 +1,32 @@
-"""Which solver `auto` means: by the kind of the problem."""
+"""Which solver `auto` means: by the kind of the problem, and by n, the rank of Q and the hull.
+
+Convex problems have two exact methods. A working set does best unless it has to grow large: where
+the atoms' mean is nearly optimal most atoms that the rank allows share the weight, and dense
+algebra on a face, found by gradient steps, overtakes an active set that changes atom by atom. The
+bounds were measured on Gaussian hulls, 100 to 10 000 atoms in 50 to 1000 coordinates.
+"""
 
 from __future__ import annotations
 
-from fwbench.geometry.forms import Kind
+from fwbench import catalog
+from fwbench.catalog import Choice
+from fwbench.geometry.forms import Factored, Kind
 from fwbench.problem import QuadraticOverHull
+from fwbench.solver import AUTO
 
-_CHOICE = {
-    Kind.CONVEX: "away_steps",
+_BY_KIND = {
     Kind.CONCAVE: "vertex_enumeration",
     Kind.INDEFINITE: "away_steps",
-    Kind.MONOTONE: "projected_gradient[momentum=none]",
+    Kind.MONOTONE: "extragradient",
     Kind.GENERAL: "projected_gradient[momentum=none]",
 }
+
+CENTRAL = 0.03  # a linear part of the scale so small leaves the optimum near the mean
+LARGE = 150  # coordinates from which on a full support is a large one
+MOST = 5000  # atoms whose n × n products are worth making
+# Around twice as many atoms as coordinates the mean of a random hull is hardly inside, if at all
+# (Wendel 1962): gradient steps crawl, faces change. With very many a pass is what counts.
+FEW, MANY, TOO_MANY = 1.7, 2.3, 10.0
 
 
 def choose(problem: QuadraticOverHull) -> str:
@@ -20,6 +35,20 @@ def choose(problem: QuadraticOverHull) -> str:
     Examples
     --------
     >>> choose(QuadraticOverHull([[1.0, 0.0], [0.0, 1.0]]))
-    'away_steps'
+    'working_set'
     """
-    return _CHOICE[problem.kind]
+    if problem.kind is not Kind.CONVEX:
+        return _BY_KIND[problem.kind]
+    rank = len(problem.form.F) if isinstance(problem.form, Factored) else problem.d
+    quadratic = problem.quadratic_scale
+    central = problem.scale - quadratic <= CENTRAL * quadratic
+    shape = problem.n <= FEW * rank or MANY * rank <= problem.n <= TOO_MANY * rank
+    dense = central and rank >= LARGE and problem.n <= MOST and shape
+    return "projected_newton" if dense else "working_set"
+
+
+def resolved(choice: Choice, problem: QuadraticOverHull) -> Choice:
+    """Return a choice as it is, or in place of `auto` the solver that suits the problem."""
+    if choice.entry is not AUTO:
+        return choice
+    return catalog.choices("solvers", choose(problem))[0]

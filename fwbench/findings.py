@@ -9,7 +9,11 @@ import numpy as np
 import pandas as pd
 
 from fwbench.analysis import fixed_points, rates, targets
+from fwbench.analysis.costs import costs
 from fwbench.analysis.findings import Findings, Picture
+from fwbench.analysis.goals import goals
+from fwbench.analysis.growth import growth, sizes
+from fwbench.analysis.races import races
 from fwbench.execution.tasks import Task
 from fwbench.geometry.cells import cells, polygon_of
 from fwbench.store import RunFolder
@@ -24,6 +28,7 @@ RUNS = (
     "rate_low", "rate_high", "rate_from", "rate_to", "host", "threads", "load_before",
     "load_after", "noisy", "steal", "peak_memory", "frequency_before", "frequency_after",
     "attempts", "cache_key", "solver_label", "instance_label", "rate_signal", "judged_queries",
+    "library", "tol", "pass_seconds", "gemv_seconds", "gram_seconds",
 )  # fmt: skip
 INTEGERS = (
     "seed", "n", "d", "queries", "repetition", "order", "steps", "support", "lmo", "gradient",
@@ -34,7 +39,8 @@ FLOATS = (
     "seconds", "setup_seconds", "value", "value_centred", "gap", "gap_relative", "scale",
     "reference_low", "reference_high", "suboptimality", "feasibility", "rate", "rate_low",
     "rate_high", "load_before", "load_after", "steal", "peak_memory", "frequency_before",
-    "frequency_after", "target", "seconds_low", "seconds_high",
+    "frequency_after", "target", "seconds_low", "seconds_high", "tol", "pass_seconds",
+    "gemv_seconds", "gram_seconds",
 )  # fmt: skip
 BOOLEANS = ("noisy", "certified")
 LOCAL = 1e-6  # of the scale: a concave run that ends this far above the best vertex rests elsewhere
@@ -72,12 +78,16 @@ def build(folder: RunFolder) -> Findings:
     """
     records = folder.records()
     started = {record["row"]["run_id"] for record in records}
+    planned = [Task.from_dict(task) for task in folder.manifest["plan"]]
     # every planned run has a row, the ones that never started too
     records += [
         {"row": task.columns() | NOT_STARTED, "trace": {}, "rest": None}
-        for task in map(Task.from_dict, folder.manifest["plan"])
+        for task in planned
         if task.run_id not in started
     ]
+    tolerances = {task.run_id: task.budget.tol for task in planned}
+    for record in records:
+        record["row"]["tol"] = tolerances.get(record["row"]["run_id"])
     records.sort(key=lambda record: record["row"]["order"])
     runs, traces, reached, rests = [], [], [], []
     for _, group in itertools.groupby(
@@ -111,6 +121,7 @@ def build(folder: RunFolder) -> Findings:
         )
     ]  # fmt: skip
     trace, target_table, rest = in_order
+    raced, spent, points = races(table, trace), costs(table, trace), sizes(table)
     return Findings(
         manifest=folder.manifest,
         runs=table,
@@ -120,6 +131,11 @@ def build(folder: RunFolder) -> Findings:
         winners=targets.winners(table, target_table),
         agreement=_agreement(folder, records),
         pictures=_pictures(folder, records),
+        races=raced,
+        costs=spent,
+        sizes=points,
+        growth=growth(points),
+        goals=goals(raced, spent),
     )
 
 
@@ -232,24 +248,29 @@ def _rests(record: dict[str, Any]) -> list[dict[str, Any]]:
 def _agreement(folder: RunFolder, records: list[dict[str, Any]]) -> pd.DataFrame:
     """Compare where every two solvers rest on an instance, the first repetition of each.
 
+    Of a solver that ran at several tolerances the tightest counts.
+
     Only starts from which both came to rest count: a run that still moves agrees with nobody.
     """
     rows: list[dict[str, Any]] = []
-    ended: dict[str, list[tuple[dict[str, Any], Any, Any]]] = {}
+    ended: dict[str, dict[str, tuple[dict[str, Any], Any, Any]]] = {}
     for record in records:
         row, facts = record["row"], record["rest"]
         kept = folder.points(row["run_id"]) if facts and row["repetition"] == 0 else None
         if facts and kept is not None and "points" in kept:
             places = _places(record)
             rests = np.array([place.certified for place in places])
-            ended.setdefault(row["instance"], []).append((row, kept["points"], rests))
+            others = ended.setdefault(row["instance"], {})
+            before = others.get(row["solver_label"])
+            if before is None or (row["tol"] or np.inf) < (before[0]["tol"] or np.inf):
+                others[row["solver_label"]] = (row, kept["points"], rests)
     for instance, group in ended.items():
-        for (a, x, at_x), (b, y, at_y) in itertools.combinations(group, 2):
+        for (a, x, at_x), (b, y, at_y) in itertools.combinations(group.values(), 2):
             if len(x) != len(y) and 1 not in (len(x), len(y)):
                 continue  # judged at different samples of the queries
             both = at_x & at_y
             x, y = (np.broadcast_to(z, (len(both), z.shape[1]))[both] for z in (x, y))
-            if both.any() and a["solver_label"] != b["solver_label"]:
+            if both.any():
                 found = fixed_points.apart(x, y, a["radius"])
                 labels = (a["instance_label"], a["solver_label"], b["solver_label"])
                 rows.append(dict(zip(AGREEMENT, (instance, *labels, *found), strict=True)))

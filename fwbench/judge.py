@@ -105,27 +105,33 @@ class Judge:
             else:  # a fixed sample says whether the points lie in the hull at all
                 some = np.random.default_rng(0).choice(len(points), FOUND, replace=False)
                 feasibility = self.violation(offset[some], self.found(offset[some]))
+        rows = None
         if weights is not None and np.isfinite(weights.data).all():
-            feasibility = self.violation(offset, weights)
+            rows = problem.offsets(weights.keys)
+            feasibility = self.violation(offset, weights, rows)
             weights = weights.repaired()
-            support = int(np.diff(_positive(weights).indptr).max())
-            offset = weights.averages(problem.centred[weights.keys])
+            support = _support(weights)
+            offset = weights.averages(rows)
             if self.sample is None:  # exact offsets: points far from 0 lost digits when stored
                 everyone = offset
         elif weights is not None:
             return Look(np.full_like(offset, np.nan), np.full(len(offset), np.nan), None, {})
-        gaps = self._gaps(offset, weights) if self.inside else np.full(len(offset), np.nan)
+        field = problem.centred_field(offset)
+        gaps = np.full(len(offset), np.nan)
+        if self.inside:
+            gaps = self._gaps(offset, field, weights, rows)
         if weights is not None:  # no weight at all is no point of the hull: it bounds nothing
             gaps[~(weights.sums() > 0)] = np.inf
-        values = problem.centred_value(offset) if problem.kind.has_potential else None
+        values = problem.centred_value(offset, field) if problem.kind.has_potential else None
         row: dict[str, Any] = {"support": support, "feasibility": feasibility}
         if self.inside:
-            row |= {"gap": float(gaps.max()), "gap_median": float(np.median(gaps))}
+            row |= {"gap": float(gaps.max()), "gap_median": _median(gaps)}
         if values is not None:
+            worst = float(values.max())
             row |= {
-                "value_centred": float(values.max()),
-                "value": float(values.max()) + problem.value_at_mean,
-                "value_median": float(np.median(values)) + problem.value_at_mean,
+                "value_centred": worst,
+                "value": worst + problem.value_at_mean,
+                "value_median": _median(values) + problem.value_at_mean,
             }
         if problem.kind is Kind.CONVEX and self.inside and values is not None:
             self.lower = max(self.lower, float((values - gaps).max()))
@@ -149,7 +155,7 @@ class Judge:
         The worst query's gap (keys moving: against the tokens' own hull), or, on a convex problem,
         its distance to the best lower bound so far.
         """
-        if not (self.inside and look.finite):
+        if not self.inside or (look.values is None and not look.finite):
             return None
         if self.moving:
             gap = look.row["gap_current"]
@@ -159,20 +165,31 @@ class Judge:
                 gap = min(gap, float(look.values.max()) - self.lower)
         return float(max(gap, 0.0) / self.problem.scale) if self.problem.scale else 0.0
 
-    def _gaps(self, offset: Array, weights: Combinations | None) -> Array:
-        """Return each query's gap against the hull, shape (m,)."""
-        problem, field = self.problem, self.problem.centred_field(offset)
+    def _gaps(
+        self, offset: Array, field: Array, weights: Combinations | None, rows: Array | None
+    ) -> Array:
+        """Return each query's gap against the hull, shape (m,).
+
+        `field` is F at the points; `rows` are the offsets of the atoms that the weights name.
+        """
+        problem = self.problem
+        if len(offset) == 1:  # one pass over the atoms as they are, no array of their size
+            best = problem.least_score(field[0])
+            if weights is None or rows is None:
+                return np.asarray(np.maximum(field @ offset[0] - best, 0.0))
+            slack = rows @ field[0] - best
+            return np.array([weights.data @ np.maximum(slack, 0.0)])
         gaps = np.empty(len(offset))
-        rows = max(1, BLOCK // problem.n)
-        for first in range(0, len(offset), rows):
-            block = slice(first, first + rows)
+        room = max(1, BLOCK // problem.n)
+        for first in range(0, len(offset), room):
+            block = slice(first, first + room)
             scores = field[block] @ problem.centred.T
             least = scores.min(axis=1)
             if weights is None:  # rounding may leave it below 0
                 own = (field[block] * offset[block]).sum(axis=1)
                 gaps[block] = np.maximum(own - least, 0.0)
                 continue
-            for q in range(first, min(first + rows, len(offset))):
+            for q in range(first, min(first + room, len(offset))):
                 one = weights.one(q)
                 slack = scores[q - first, one.keys] - least[q - first]
                 gaps[q] = (one.data * slack).sum()
@@ -191,14 +208,16 @@ class Judge:
             gaps[block] = own - scores.min(axis=1)
         return np.maximum(gaps, 0.0)
 
-    def violation(self, offset: Array, weights: Combinations) -> float:
+    def violation(self, offset: Array, weights: Combinations, rows: Array | None = None) -> float:
         """Return how far weights, as returned, are from convex weights of the points.
 
         The largest of −min w, |Σw − 1| and ‖x − V'w‖/radius; what the coordinates of x lose by
-        being stored far from 0 is no fault of the solver.
+        being stored far from 0 is no fault of the solver. `rows` are the offsets of the atoms
+        that the weights name, where they are known already.
         """
         problem = self.problem
-        away = np.linalg.norm(offset - weights.averages(problem.centred[weights.keys]), axis=1)
+        rows = problem.offsets(weights.keys) if rows is None else rows
+        away = np.linalg.norm(offset - weights.averages(rows), axis=1)
         stored = 8 * EPSILON * (float(np.linalg.norm(problem.mean)) + problem.radius)
         apart = np.maximum(away - stored, 0.0).max() / (problem.radius or 1.0)
         negative = max(0.0, float(-weights.data.min(initial=0.0)))
@@ -219,12 +238,16 @@ def _picked(weights: Combinations, sample: NDArray[np.int64]) -> Combinations:
     return Combinations.joined([weights.one(int(q)) for q in sample])
 
 
-def _positive(weights: Combinations) -> Combinations:
-    keep = weights.data > 0
-    counts = np.bincount(weights.query[keep], minlength=weights.m)
-    return Combinations(
-        np.concatenate([[0], np.cumsum(counts)]), weights.keys[keep], weights.data[keep]
-    )
+def _support(weights: Combinations) -> int:
+    """Return the largest number of atoms with a positive weight."""
+    positive = weights.data > 0
+    if weights.m == 1:
+        return int(np.count_nonzero(positive))
+    return int(np.bincount(weights.query[positive], minlength=weights.m).max())
+
+
+def _median(values: Array) -> float:
+    return float(values[0] if len(values) == 1 else np.median(values))
 
 
 def diameter(cloud: Array) -> float:

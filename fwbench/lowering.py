@@ -1,4 +1,4 @@
-r"""The one place that turns (V, Q, c) into what kernels work on, and the state that they move.
+r"""The one place that turns (V, Q, c) into what kernels work on.
 
 With the atoms centred at their mean μ and x = V'w, the scores of all atoms are
 :math:`s = left\,(signs ∘ right^⊤ w) + linear`, and :math:`⟨d, Qd⟩ = \sum signs ∘ (right^⊤ δ)^2`
@@ -7,7 +7,7 @@ for a direction δ in weights. General Q become two factors; exact arithmetic ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,12 +16,9 @@ from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind, spectral_norm, through
-from fwbench.kernels import plain
-from fwbench.kernels.pricing import refresh
 from fwbench.problem import QuadraticOverHull
 
 COUNTERS = ("lmo", "gradient", "matvec", "fw", "away", "pairwise", "drop")
-MEBIBYTE = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,105 +105,3 @@ def lowered_exactly(problem: QuadraticOverHull) -> Lowered:
 def counted(counts: NDArray[np.int64]) -> dict[str, int]:
     """Name counts in the order of `COUNTERS`."""
     return dict(zip(COUNTERS, counts.tolist(), strict=True))
-
-
-@dataclass(eq=False)
-class ScoredWeights:
-    """Weights over all atoms and what is kept up to date beside them; one query.
-
-    Attributes
-    ----------
-    w : ndarray, shape (n,)
-    y, x : ndarray, shape (r,) and (d,)
-        The point in the coordinates of Q and in space, both from the mean.
-    s : ndarray, shape (n,)
-        Scores of all atoms.
-    level : ndarray, shape (1,)
-        ⟨linear, w⟩.
-    estimate : ndarray, shape (1,)
-        The backtracking estimate.
-    columns, slot, owner, hand : ndarray
-        The cache of score columns (`fwbench.kernels.pricing.column`).
-    active, size : ndarray of int, shape (n,) and (1,)
-        The atoms in use, where a method keeps the list (the first ``size[0]`` places).
-    counts : ndarray of int, shape (7,)
-        In the order of `COUNTERS`.
-    """
-
-    mean: NDArray[Any]
-    w: NDArray[Any]
-    y: NDArray[Any]
-    x: NDArray[Any]
-    s: NDArray[Any]
-    level: NDArray[Any]
-    estimate: NDArray[Any]
-    columns: NDArray[Any]
-    slot: NDArray[np.int64]
-    owner: NDArray[np.int64]
-    hand: NDArray[np.int64]
-    active: NDArray[np.int64]
-    size: NDArray[np.int64]
-    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(COUNTERS), np.int64))
-    steps: int = 0
-    done: bool = False
-    claim: str | None = None
-
-    @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What the Frank-Wolfe kernels change in place."""
-        kept = (self.w, self.y, self.x, self.s, self.level, self.estimate)
-        return (*kept, self.columns, self.slot, self.owner, self.hand, self.counts)
-
-    @property
-    def counters(self) -> dict[str, int]:
-        """What was asked for so far, by name."""
-        return counted(self.counts)
-
-    @property
-    def own_gap(self) -> float:
-        """The gap by the kept scores: says when a look is worthwhile, never what is true."""
-        return float(np.dot(self.w, self.s) - self.s.min())
-
-    def exact_points(self) -> NDArray[Any]:
-        """Return the point, shape (1, d), in the arithmetic of the run."""
-        return np.asarray(self.mean + self.x)[None, :]
-
-    def points(self) -> NDArray[np.float64]:
-        """Return the point as doubles, shape (1, d)."""
-        return self.exact_points().astype(np.float64)
-
-    def weights(self) -> Combinations:
-        """Return the weights as doubles."""
-        return Combinations.from_dense(self.w.astype(np.float64))
-
-
-def scored(model: Lowered, start: Combinations, cache_mebibytes: float) -> ScoredWeights:
-    """Return the state at the first combination of `start`, its column cache empty."""
-    n, r = model.left.shape
-    kind = model.left.dtype
-    zero = Fraction(0) if model.exact else kind.type(0)
-    w = np.full(n, zero, dtype=kind)
-    one = start.one(0)
-    for key, weight in zip(one.keys, one.data, strict=True):
-        w[key] += Fraction(weight) if model.exact else kind.type(weight)
-    used = np.flatnonzero(w)
-    rows = int(cache_mebibytes * MEBIBYTE / (n * kind.itemsize))
-    state = ScoredWeights(
-        mean=model.mean,
-        w=w,
-        y=np.full(r, zero, dtype=kind),
-        x=np.full(model.points.shape[1], zero, dtype=kind),
-        s=np.full(n, zero, dtype=kind),
-        level=np.full(1, zero, dtype=kind),
-        # far below any curvature: the first search doubles it up to the right size
-        estimate=np.full(1, np.finfo(np.float64).tiny),
-        columns=np.empty((min(max(rows, 2), max(n, 2)), n), dtype=kind),
-        slot=np.full(n, -1, dtype=np.int64),
-        owner=np.full(max(n, 2), -1, dtype=np.int64),
-        hand=np.zeros(1, dtype=np.int64),
-        active=np.concatenate([used, np.zeros(n - len(used), dtype=np.int64)]),
-        size=np.array([len(used)]),
-    )
-    fill = plain(refresh) if model.exact else refresh
-    fill(*model.arrays, state.w, state.y, state.x, state.s, state.level)
-    return state

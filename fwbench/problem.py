@@ -20,12 +20,31 @@ from numpy.typing import ArrayLike, NDArray
 from fwbench.errors import InvalidProblem
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.compensated import matvec, two_product, two_sum
-from fwbench.geometry.forms import Form, Kind, spectral_norm
-from fwbench.geometry.inputs import checked_atoms, checked_form, checked_linear, rationals
+from fwbench.geometry.forms import Diagonal, Form, Kind, LowRank, Scalar, spectral_norm
+from fwbench.geometry.inputs import (
+    checked_atoms,
+    checked_form,
+    checked_linear,
+    rationals,
+    read_only,
+    refuse_infinite,
+)
+from fwbench.kernels.passes import (
+    block_minima,
+    extent,
+    farthest,
+    first_within,
+    least,
+    offsets_mean,
+)
 
 Array = NDArray[np.float64]
 
 TIE = {np.dtype(np.float64): 2.0**-46, np.dtype(np.float32): 2.0**-17}
+# Blocks of atoms whose leaders a pass finds: as many as can hold a support, few enough to be cheap,
+# so small that their scores stay in the fastest cache.
+FEWEST_BLOCKS, MOST_BLOCKS, LARGEST_BLOCK = 64, 512, 512
+ENTRIES = 2**20  # of a block of centred atoms, where a block is multiplied by a matrix
 RANK = 1e-12  # singular values of the centred atoms below this part of the largest are rounding
 KIND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
 
@@ -108,12 +127,18 @@ class QuadraticOverHull:
         self.atoms = checked_atoms(atoms)
         self.dtype = self.atoms.dtype
         self.n, self.d = self.atoms.shape
+        if not np.isfinite(self.mean).all():  # one pass: an entry that is not finite shows there
+            refuse_infinite("atoms", self.atoms)
         self.form = checked_form(Q, self.atoms.shape)
         self.c = checked_linear(c, self.atoms.shape)
         if kind is not None:
             self.kind = self._checked_kind(kind)
         if start is not None:
             self.start = self._checked_start(start)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the view of the atoms: it would come back as a copy, and writeable."""
+        return {name: value for name, value in self.__dict__.items() if name != "packed"}
 
     def __repr__(self) -> str:
         form = type(self.form).__name__
@@ -160,11 +185,18 @@ class QuadraticOverHull:
     # -- the function ------------------------------------------------------------------------
 
     @cached_property
+    def packed(self) -> NDArray[Any]:
+        """The atoms in C order, read-only: what passes run over; their own memory if they are."""
+        return read_only(np.ascontiguousarray(self.atoms))
+
+    @cached_property
     def mean(self) -> Array:
         """The atoms' mean μ, shape (d,): the origin of all centred coordinates."""
         # the mean of the differences to one atom keeps the digits of a cloud far from 0
-        first = self.atoms[0].astype(np.float64)
-        return np.asarray(first + (self.atoms - first).mean(axis=0))
+        offsets = np.empty(self.d)
+        with np.errstate(over="ignore", invalid="ignore"):
+            offsets_mean(self.packed, offsets)
+            return np.asarray(self.atoms[0] + offsets)
 
     @cached_property
     def centred(self) -> Array:
@@ -185,18 +217,53 @@ class QuadraticOverHull:
         return total + (rounding + low)
 
     @cached_property
+    def block(self) -> int:
+        """How many atoms share a block of a pass."""
+        wanted = min(max(FEWEST_BLOCKS, 2 * self.d), MOST_BLOCKS)
+        return int(min(-(-self.n // wanted), LARGEST_BLOCK))
+
+    @cached_property
+    def _at_mean(self) -> tuple[float, float, NDArray[np.int64], Array]:
+        """What one pass finds at the mean: both extents, and the leader of each block."""
+        form, sizes = self.form, np.zeros(self.d)
+        if isinstance(form, Scalar | Diagonal):
+            sizes[:] = np.abs(form.q)
+        blocks = -(-self.n // self.block)
+        keys, scores = np.empty(blocks, dtype=np.int64), np.empty(blocks)
+        square, height = extent(
+            self.packed, self.mean, sizes, self.centred_c, keys, scores, self.block
+        )
+        if isinstance(form, LowRank):
+            square = form.scale(self.centred)
+        elif not isinstance(form, Scalar | Diagonal):
+            rows = max(1, ENTRIES // self.d)
+            blocks_of_rows = (self.packed[i : i + rows] for i in range(0, self.n, rows))
+            square = max(form.scale(some - self.mean) for some in blocks_of_rows)
+        if not np.isfinite(square + height):
+            raise InvalidProblem("atoms, Q or c are so large that values of f overflow; rescale")
+        return float(square), float(height), read_only(keys), read_only(scores)
+
+    @property
+    def leaders_at_mean(self) -> tuple[NDArray[np.int64], Array]:
+        """The leader of each block of atoms at μ and its score ⟨F(μ), v − μ⟩, (blocks,) each."""
+        return self._at_mean[2:]
+
+    @property
+    def quadratic_scale(self) -> float:
+        """The part of the scale that is of the quadratic term."""
+        return self._at_mean[0]
+
+    @property
     def scale(self) -> float:
         """What every tolerance is relative to: the sizes of both terms over the hull, summed."""
-        quadratic = self.form.scale(self.centred)
-        scale = quadratic + float(np.abs(self.centred @ self.centred_c).max())
-        if not np.isfinite(scale):
-            raise InvalidProblem("atoms, Q or c are so large that values of f overflow; rescale")
-        return scale
+        return self._at_mean[0] + self._at_mean[1]
 
     @cached_property
     def radius(self) -> float:
         """Largest distance of an atom to the mean."""
-        return float(np.linalg.norm(self.centred, axis=1).max())
+        if isinstance(self.form, Scalar) and self.form.q:
+            return float(np.sqrt(self.quadratic_scale / abs(self.form.q)))
+        return float(np.sqrt(farthest(self.packed, self.mean, np.ones(self.d))))
 
     @cached_property
     def value_at_mean(self) -> float:
@@ -207,10 +274,10 @@ class QuadraticOverHull:
         """Return F = Qx + c at x = μ + offset, for offsets of shape (..., d)."""
         return self.form.apply(offset) + self.centred_c
 
-    def centred_value(self, offset: Array) -> Array:
-        """Return f(μ + offset) - f(μ) for offsets of shape (..., d)."""
-        half = 0.5 * self.form.apply(offset) + self.centred_c
-        return np.asarray((half * offset).sum(axis=-1))
+    def centred_value(self, offset: Array, field: Array | None = None) -> Array:
+        """Return f(μ + offset) - f(μ) for offsets (..., d), from F there where it is known."""
+        field = self.centred_field(offset) if field is None else field
+        return np.asarray(0.5 * ((field + self.centred_c) * offset).sum(axis=-1))
 
     def value(self, x: ArrayLike) -> Array:
         """Return f at each row of x, shape (..., d)."""
@@ -222,11 +289,29 @@ class QuadraticOverHull:
         """Return the coordinates of the atoms with these keys, shape (len(keys), d)."""
         return np.asarray(self.atoms[np.asarray(keys, dtype=np.int64)])
 
+    def offsets(self, keys: ArrayLike) -> Array:
+        """Return the coordinates of the atoms with these keys from the mean, (len(keys), d)."""
+        return np.asarray(self.rows(keys) - self.mean)
+
+    def least_score(self, field: Array) -> float:
+        """Return the least ⟨field, v − μ⟩ over the atoms; one pass, no memory of their size."""
+        return float(least(self.packed, self.mean, field))
+
+    def _first_within(
+        self, field: Array, keys: NDArray[np.int64], scores: Array, tie: float
+    ) -> int:
+        """Return the lowest key whose score is within `tie` of the least of all blocks."""
+        bound = scores.min() + tie
+        return int(first_within(self.packed, self.mean, field, bound, keys, scores, self.block))
+
     def oracle(self, direction: ArrayLike) -> int:
         """Return the key of an atom with the least ⟨direction, v⟩, the lowest in a tie."""
-        scores = self.centred @ np.asarray(direction, dtype=np.float64)
-        tie = TIE[self.dtype] * float(np.abs(scores).max())
-        return int(np.argmax(scores <= scores.min() + tie))
+        field = np.asarray(direction, dtype=np.float64)
+        tie = TIE[self.dtype] * -min(self.least_score(field), self.least_score(-field))
+        blocks = -(-self.n // self.block)
+        keys, scores = np.empty(blocks, dtype=np.int64), np.empty(blocks)
+        block_minima(self.packed, self.mean, field, keys, scores, self.block)
+        return self._first_within(field, keys, scores, tie)
 
     @cached_property
     def tie(self) -> float:
@@ -236,8 +321,9 @@ class QuadraticOverHull:
     @cached_property
     def start(self) -> Combinations:
         """Where queries start: by default one, at the atom that leads at the mean."""
-        scores = self.centred @ self.centred_c
-        return Combinations.vertices([int(np.argmax(scores <= scores.min() + self.tie))])
+        keys, scores = self.leaders_at_mean
+        leader = self._first_within(self.centred_c, keys, scores, self.tie)
+        return Combinations.vertices([leader])
 
     def starting_at(self, start: Combinations | ArrayLike) -> QuadraticOverHull:
         """Return the same problem with other starts; what was found of it stays known."""

@@ -10,7 +10,6 @@ import gc
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from time import perf_counter_ns
 from typing import Any
 
@@ -24,12 +23,10 @@ from fwbench.judge import Judge, Look
 from fwbench.problem import QuadraticOverHull
 from fwbench.rest import STILL, cycles, drift, facts, onward
 from fwbench.solver import Queries, Sampling, Solver, SolverEntry, counted, each
+from fwbench.timing import OWN_SUM_SECONDS, asked, prepared, uninterrupted
 from fwbench.trace import Status, Trace, checkpoints
 from fwbench.warm import warm
 
-# runs.seconds is the median of as many repeats as fit in here; of tiny runs the starts take longer
-REPEATS_SECONDS, REPEATS = 0.02, 100
-OWN_SUM_SECONDS = 1.0  # a traced run longer than this is not repeated
 ROUNDING = 1e-14  # of the scale: a value that falls by less than this stands still
 
 
@@ -89,6 +86,8 @@ def run(
     """
     trace = Trace()  # what a run that raises had shown by then
     try:
+        if (within := getattr(solver, "within", None)) is not None:
+            solver = within(budget.tol, budget.max_seconds)
         if (reason := misfit(entry, solver, problem)) is not None:
             return Run(Status.SKIPPED, reason)
         return _Session(problem, solver, entry, budget, trace).run()
@@ -119,6 +118,7 @@ class _Session:
         trace: Trace,
     ) -> None:
         self.problem, self.entry, self.budget, self.trace = problem, entry, budget, trace
+        self.foreign = entry.sampling is not Sampling.ADVANCE  # asked for its own answer
         starts = getattr(solver, "start", None)
         self.start: Combinations = starts(problem) if starts is not None else problem.start
         if entry.queries is Queries.ANY:
@@ -129,6 +129,7 @@ class _Session:
         self.autonomous = bool(getattr(getattr(solver, "step", None), "autonomous", False))
         self.judge = Judge(problem, moving=self.moving, inside="leaves the hull" not in entry.needs)
         self.clock = 0  # nanoseconds inside advance
+        self.limit = 1  # of the steps of the last call of a foreign method
         self.recent: list[tuple[int, NDArray[np.float64]]] = []
         self.path: list[NDArray[np.float64]] = []
         self.first: Look | None = None
@@ -146,18 +147,15 @@ class _Session:
                 gc.enable()
 
     def _run(self) -> Run:
-        begun = perf_counter_ns()
-        model = self.solver.prepare(self.problem)
-        state = self.solver.init(model, self.start)
-        setup = perf_counter_ns() - begun
+        model, state, setup = prepared(self.solver, self.problem, self.start)
         at = self._checkpoints()
-        look = self._look(state, 0)
-        self.first = look
-        stop, state, look = self._walk(model, state, look, at)
+        look = self.first = self._look(state, 0)
+        walk = self._ask if self.foreign else self._walk
+        stop, state, look = walk(model, state, look, at)
         if look.finite and self.judge.inside and look.row["feasibility"] is None:
             look = self._found(state)
         status, reason = self._verdict(state, look, stop)
-        row = self._row(state, look) | {"setup_seconds": setup / 1e9}
+        row = self._row(state, look) | {"setup_seconds": setup}
         row |= self._seconds(model, state, status)
         done = Run(status, reason, row, self.trace)
         if look.finite:
@@ -183,22 +181,12 @@ class _Session:
     ) -> tuple[tuple[Status, str] | None, Any, Look]:
         """Advance from checkpoint to checkpoint until there is a reason to stop."""
         stop = self._stop(look, state)
-        sampling = self.entry.sampling
-        if sampling is Sampling.ONCE:
-            if stop is None or stop[0] is Status.CONVERGED:  # its answer is what is asked for
-                self._advance(model, state, 1)
-                look = self._look(state, 1, last=True)
-                stop = None if look.finite else self._stop(look, state)
-            return stop, state, look
         for k in at:
             if stop is not None:
                 break
-            if sampling is Sampling.RERUN:
-                state = self.solver.init(model, self.start)
-                self.clock = 0
             while state.steps < k and not state.done:
                 self._advance(model, state, self._stretch(state, k))
-                if self.clock > self.budget.max_seconds * 1e9:
+                if self._late:
                     break
             last = state.done or state.steps >= self.budget.max_steps
             look = self._look(state, state.steps, last=last)
@@ -208,6 +196,32 @@ class _Session:
                 look = self._found(state)  # a gap proves nothing of a point outside the hull
                 stop = stop if self._feasible(look, state) else None
         return stop, state, look
+
+    def _ask(
+        self, model: Any, state: Any, look: Look, at: list[int]
+    ) -> tuple[tuple[Status, str] | None, Any, Look]:
+        """Ask a foreign method for its answer within each limit, until it ends by itself."""
+        stop = None if look.finite else self._stop(look, state)
+        for limit in at:
+            if stop is not None:
+                break
+            if state.steps:
+                state = self.solver.init(model, self.start)
+            self.clock, self.limit = 0, limit
+            self._advance(model, state, limit)
+            look = self._look(state, state.steps, last=True)
+            stop = self._stop(look, state)
+            if stop is None and state.steps < limit:  # by a limit of time of its own
+                stop = Status.TIMEOUT, f"stopped short of {limit} steps{self._certified(look)}"
+        return stop, state, look
+
+    @property
+    def _late(self) -> bool:
+        return self.clock > self.budget.max_seconds * 1e9
+
+    def _certified(self, look: Look) -> str:
+        reached = self.judge.certified(look)
+        return "" if reached is None else f", certified gap {reached:.1e} of the scale"
 
     def _feasible(self, look: Look, state: Any) -> bool:
         violated = look.row.get("feasibility")
@@ -227,7 +241,7 @@ class _Session:
         begun = perf_counter_ns()
         self.solver.advance(model, state, steps)
         self.clock += perf_counter_ns() - begun
-        if state.steps <= before and not state.done:
+        if state.steps <= before and not state.done and not self._late:
             raise RuntimeError(f"advance({steps}) left state.steps at {state.steps}")
 
     def _look(self, state: Any, k: int, *, last: bool = False) -> Look:
@@ -250,18 +264,27 @@ class _Session:
     # -- reasons to stop ---------------------------------------------------------------------
 
     def _stop(self, look: Look, state: Any) -> tuple[Status, str] | None:
-        budget = self.budget
+        budget, certified = self.budget, self._certified(look) if self.foreign else ""
         if not look.finite:
             return Status.NONFINITE, f"a coordinate was not finite after {state.steps} steps"
         reached = self.judge.certified(look)
-        if reached is not None and reached <= budget.tol:
+        own = not self.foreign or state.done or state.steps >= budget.max_steps
+        direct = self.entry.sampling is Sampling.ONCE
+        if own and not direct and reached is not None and reached <= budget.tol:
             return Status.CONVERGED, f"certified gap {reached:.1e} of the scale <= {budget.tol:g}"
-        if state.done:
-            return Status.FINISHED, f"the method ended by itself after {state.steps} steps"
-        if self.clock > budget.max_seconds * 1e9:
-            return Status.TIMEOUT, f"{budget.max_seconds:g} s on the clock spent"
+        if state.done and not (self.foreign and self._late):
+            after = "" if direct else f" after {state.steps} steps"
+            return Status.FINISHED, f"the method ended by itself{after}{certified}"
+        if self._late:
+            return Status.TIMEOUT, f"{budget.max_seconds:g} s on the clock spent{certified}"
+        if direct and state.steps:
+            if 2 * self.clock > budget.max_seconds * 1e9:  # a code's own clock may be ahead
+                return Status.TIMEOUT, f"stopped within {budget.max_seconds:g} s{certified}"
+            return Status.ERROR, "the method did not end by itself although it is a direct one"
         if state.steps >= budget.max_steps:
             return Status.BUDGET, f"{budget.max_steps} steps spent"
+        if self.foreign:
+            return None
         convex, rounding = self.problem.kind is Kind.CONVEX, ROUNDING * self.problem.scale
         asked = self.judge.inside and not self.moving
         if asked and self.trace.stalled(convex=convex, rounding=rounding):
@@ -275,7 +298,8 @@ class _Session:
         if stop is not None and stop[0] is Status.NONFINITE:
             return stop
         reached = self.judge.certified(look)
-        if not self._feasible(look, state):
+        cut = self.foreign and stop is not None and stop[0] is Status.TIMEOUT
+        if not (cut or self._feasible(look, state)):
             violated = look.row["feasibility"]
             return Status.INFEASIBLE, f"weights are {violated:.1e} from convex weights of the point"
         promised = max(self.budget.tol, self.entry.promise)
@@ -287,10 +311,7 @@ class _Session:
             )
         if stop is not None:
             return stop
-        if state.done:
-            certified = "" if reached is None else f", certified gap {reached:.1e} of the scale"
-            return Status.FINISHED, f"the method ended by itself{certified}"
-        return Status.ERROR, "the method did not end by itself although it is a direct one"
+        return Status.ERROR, "the method did not end"  # no list of steps ends without a reason
 
     def _best_vertex(self) -> float | None:
         """Return the least centred value of an atom: the minimum of a concave problem."""
@@ -338,31 +359,11 @@ class _Session:
         own = self.clock / 1e9
         if own > OWN_SUM_SECONDS or status is Status.NONFINITE or state.steps == 0:
             return {"seconds": own, "seconds_from": "trace"}
-        if self.entry.sampling is not Sampling.ADVANCE:
-            return {"seconds": own, "seconds_from": "run"}
-        k = self.trace.columns["k"]
-        whole = self._repeated(model, [0, state.steps])
-        # one hiccup of the machine would bend a curve for good: stretches are repeated as well
-        stretches = self._repeated(model, k)
-        if len(stretches) > 2:
-            stretches.append(np.diff(self.trace.columns["seconds"]))
-            clock = np.concatenate([[0.0], np.cumsum(np.median(stretches, axis=0))])
-            self.trace.columns["seconds"] = clock.tolist()
-        return {"seconds": float(np.median(whole)), "seconds_from": "run"}
-
-    def _repeated(self, model: Any, k: list[int]) -> list[NDArray[np.float64]]:
-        """Time the stretches between steps k from a fresh start, as often as fits in 20 ms."""
-        times: list[NDArray[np.float64]] = []
-        left = REPEATS_SECONDS
-        while not times or (len(times) < REPEATS and left > times[-1].sum()):
-            fresh, stretches = self.solver.init(model, self.start), []
-            for last, step in pairwise(k):
-                begun = perf_counter_ns()
-                self.solver.advance(model, fresh, step - last)
-                stretches.append((perf_counter_ns() - begun) / 1e9)
-            times.append(np.array(stretches))
-            left -= float(times[-1].sum())
-        return times
+        if self.foreign:
+            whole = asked(self.solver, model, self.start, self.limit, self.trace)
+        else:
+            whole = uninterrupted(self.solver, model, self.start, self.trace)
+        return {"seconds": whole, "seconds_from": "run"}
 
     def _settle(self, done: Run, model: Any, state: Any, look: Look) -> None:
         """Measure where the run came to rest, and keep its last points."""

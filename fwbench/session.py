@@ -100,8 +100,9 @@ def plan(question: Question) -> tuple[list[Task], dict[str, Any] | None]:
         budget = _budget({**block.limits, **given})
         for problem in _unique("problems", block.problems, question.seed, sources):
             extra = [exact] if exact is not None and _is_convex(problem) else []
-            for solver in [*chosen_solvers, *extra]:
-                for repetition in range(question.repeat):
+            # in turns: what slows the machine for a while slows all solvers
+            for repetition in range(max(question.repeat, block.repeat)):
+                for solver in [*chosen_solvers, *extra]:
                     task = _task(problem, solver, repetition, len(tasks), budget)
                     tasks.setdefault(task.run_id, task)
     described = None
@@ -206,11 +207,12 @@ def execute(
         False if a Ctrl-C ended it; what was done is saved.
     """
     executor, keys = Here(), dict[str, str | None]()
+    rows: dict[str, dict[str, Any]] = {}
     if folder.has_journal:
         _resumable(folder, tasks)
         folder.mend()
-        rows = [record["row"] for record in folder.records()]
-        keys = {row["run_id"]: row["cache_key"] for row in rows if row["status"] not in UNDONE}
+        rows = {record["row"]["run_id"]: record["row"] for record in folder.records()}
+        keys = {i: row["cache_key"] for i, row in rows.items() if row["status"] not in UNDONE}
     folder.write_manifest(
         manifest(command, executor.threads)
         | (described or {"suite": None, "suite_digest": None})
@@ -228,6 +230,7 @@ def execute(
                 if asked.is_set():  # a Ctrl-C that the building of a problem has swallowed
                     return
                 if now is not None and now == keys[task.run_id]:
+                    executor.note(task, rows[task.run_id])
                     continue
             told(task, None)
             yield task

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,9 @@ class Solver(Protocol[M, S]):
     """A frozen dataclass of parameters with three methods.
 
     Optional: ``refuses(problem)`` returns why it cannot run there, or None;
-    ``start(problem)`` returns other starts than the problem's own.
+    ``start(problem)`` returns other starts than the problem's own; ``within(tol, seconds)`` returns
+    the solver with the tolerance and the time of a run filled in, for foreign codes that must know
+    them: called before `prepare`, it changes neither parameters nor canonical text.
     """
 
     def prepare(self, problem: QuadraticOverHull) -> M:
@@ -101,6 +103,8 @@ class SolverEntry:
         have no gap and are never infeasible.
     grid : tuple of mappings
         Parameters of the runs that the bare catalogue makes.
+    library : str or None
+        Of a foreign code: the package that does the work.
     """
 
     name: str
@@ -114,6 +118,21 @@ class SolverEntry:
     promise: float = 1e-8
     needs: frozenset[str] = frozenset()
     grid: tuple[Mapping[str, Any], ...] = ({},)
+    library: str | None = None
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Stands for whichever solver suits a problem: whoever runs it puts that one in its place."""
+
+
+AUTO = SolverEntry(
+    name="auto",
+    make=cast("Callable[..., Solver[Any, Any]]", Auto),  # it never runs itself
+    label="whichever solver suits the problem",
+    reference="chosen by kind, n, rank and where the mean lies; a run's row names the choice",
+    law="that of the solver chosen",
+)
 
 
 def counted(state: Any) -> dict[str, int]:

@@ -13,16 +13,17 @@ from fwbench.errors import InvalidParameter, UnknownName, nearest
 
 FOLDER = Path(__file__).parent / "suites"
 _TOP = {"name", "version", "description", "block"}
-_BLOCK = {"problems", "solvers", "tol", "max_steps", "max_seconds"}
+_BLOCK = {"problems", "solvers", "tol", "max_steps", "max_seconds", "repeat"}
 
 
 @dataclass(frozen=True)
 class Block:
-    """Solvers that run on problems, every one on every one; None: all solvers."""
+    """Solvers that run on problems, every one on every one, so often; None: all solvers."""
 
     problems: tuple[str, ...]
     solvers: tuple[str, ...] | None
     limits: dict[str, Any]
+    repeat: int = 1
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,9 @@ def load(name: str) -> Suite:
             raise InvalidParameter(
                 f"{path}: each [[block]] needs problems; solvers may be left out (all run)"
             )
+        repeat = block.get("repeat", 1)
+        if type(repeat) is not int or repeat < 1:
+            raise InvalidParameter(f"{path}: repeat must be a positive integer; got {repeat!r}")
     bare = re.sub(r"[^\w.-]", "-", path.stem.partition("@")[0])
     name, version = content.get("name", bare), content.get("version", 1)
     if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name):
@@ -112,6 +116,7 @@ def load(name: str) -> Suite:
                 tuple(block["problems"]),
                 tuple(block["solvers"]) if "solvers" in block else None,
                 {key: block[key] for key in ("tol", "max_steps", "max_seconds") if key in block},
+                block.get("repeat", 1),
             )
             for block in blocks
         ),

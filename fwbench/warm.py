@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Sampling, SolverEntry
 
 _WARM: set[tuple[Any, ...]] = set()
+_INSIDE: list[tuple[int, ExitStack]] = []  # limits of threads, the innermost last
 
 
 def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Combinations) -> None:
@@ -38,6 +39,8 @@ def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Com
     except Exception:
         # what is wrong with a solver shows in its run, under its own name
         return
+    finally:
+        _limit_newcomers()
     _WARM.add(signature)
 
 
@@ -50,7 +53,21 @@ def limited_threads(threads: int = 1) -> Iterator[None]:
     before = numba.get_num_threads()
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
     try:
-        with ThreadpoolController().limit(limits=threads):
-            yield
+        with ExitStack() as limits:
+            limits.enter_context(ThreadpoolController().limit(limits=threads))
+            _INSIDE.append((threads, limits))
+            try:
+                yield
+            finally:
+                _INSIDE.pop()
     finally:
         numba.set_num_threads(before)
+
+
+def _limit_newcomers() -> None:
+    """Limit the threads of libraries that a warm-up has loaded."""
+    from threadpoolctl import ThreadpoolController
+
+    if _INSIDE:
+        threads, limits = _INSIDE[-1]
+        limits.enter_context(ThreadpoolController().limit(limits=threads))

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels.frank_wolfe import toward_or_away
 from fwbench.kernels.line import GIVEN, SHORT
-from fwbench.lowering import Lowered, ScoredWeights, lowered_with_norm, scored
+from fwbench.lowering import Lowered, lowered_with_norm
 from fwbench.problem import QuadraticOverHull
+from fwbench.scored import ScoredWeights, hull_of, scored
 from fwbench.solver import POTENTIAL, SolverEntry
 from fwbench.steps import Exact, StepRule
 
@@ -48,12 +49,9 @@ class AwaySteps:
         return scored(model[0], start, self.cache_mebibytes)
 
     def advance(self, model: tuple[Lowered, float], state: ScoredWeights, steps: int) -> None:
-        hull, lipschitz = model
-        active, code = (state.active, state.size), self.step.code
-        toward_or_away(
-            *hull.arrays, lipschitz, hull.tie, *state.arrays, *active, code, state.steps, steps
-        )
-        state.steps += steps
+        hull = hull_of(*model)
+        for first, count in state.stretches(steps):
+            toward_or_away(hull, state.kept, self.step.code, first, count)
 
 
 ENTRY = SolverEntry(

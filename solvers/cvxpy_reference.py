@@ -7,79 +7,51 @@ units of the problem's scale: the product Y Y' is never formed, and no digit is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fwbench.foreign import Answer, bounded, unit
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
-from fwbench.problem import RANK, QuadraticOverHull
+from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
-# As tight as double precision lets an interior-point code go; the judge says what came of it.
+# As tight as double precision lets an interior-point code go, whatever tolerance a run asks for: it
+# is the reference. The judge says what came of it.
 TIGHT = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
-
-
-def _factor(problem: QuadraticOverHull) -> NDArray[np.float64]:
-    """Return Y (n, p) with YY' = left diag(signs) left', which is positive semidefinite."""
-    left, _, signs = problem.form.factors(problem.centred)  # doubles, also of float32 atoms
-    if (signs > 0).all():
-        return left
-    # Q itself is not, only along the hull (or but for rounding): factor it there
-    hull, lengths, basis = np.linalg.svd(left, full_matrices=False)
-    keep = lengths > RANK * lengths[0]
-    eigenvalues, vectors = np.linalg.eigh((basis[keep] * signs) @ basis[keep].T)
-    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-    return np.asarray((hull[:, keep] * lengths[keep]) @ root)
-
-
-@dataclass(eq=False)
-class Solution:
-    """The start, then the code's answer: weights as it returned them."""
-
-    problem: QuadraticOverHull
-    combination: Combinations
-    asked: int = 0
-    steps: int = 0
-    done: bool = False
-    claim: str | None = None
-    counters: None = field(default=None)
-
-    def points(self) -> NDArray[np.float64]:
-        """Return the point of the weights, shape (1, d)."""
-        offsets = self.problem.centred[self.combination.keys]
-        return np.asarray(self.problem.mean + self.combination.averages(offsets))
-
-    def weights(self) -> Combinations:
-        """Return the weights as the code gave them, negative ones included."""
-        return self.combination
 
 
 @dataclass(frozen=True)
 class CvxpyReference:
     """Hand the problem to Clarabel through cvxpy."""
 
+    tol: float = field(default=1e-8, init=False, repr=False)
+    seconds: float = field(default=inf, init=False, repr=False)
+
+    def within(self, tol: float, seconds: float) -> CvxpyReference:
+        return bounded(self, tol, seconds)
+
     def prepare(self, problem: QuadraticOverHull) -> tuple[QuadraticOverHull, Any, Any]:
         import cvxpy
 
-        scale = problem.scale or 1.0
-        Y = _factor(problem) / np.sqrt(scale)
-        linear = problem.centred @ problem.centred_c / scale
-        w, y = cvxpy.Variable(problem.n, nonneg=True), cvxpy.Variable(Y.shape[1] or 1)
-        objective = linear @ w
+        posed = unit(problem)
+        r = posed.Y.shape[1]
+        w, y = cvxpy.Variable(problem.n, nonneg=True), cvxpy.Variable(r or 1)
+        objective = posed.linear @ w
         constraints = [cvxpy.sum(w) == 1]
-        if Y.shape[1]:
+        if r:
             objective = objective + 0.5 * cvxpy.sum_squares(y)
-            constraints.append(Y.T @ w == y)
-        return problem, cvxpy.Problem(cvxpy.Minimize(objective), constraints), w
+            constraints.append(posed.Y.T @ w == y)
+        program = cvxpy.Problem(cvxpy.Minimize(objective), constraints)
+        program.get_problem_data(cvxpy.CLARABEL)  # cvxpy keeps what it makes of the problem
+        return problem, program, w
 
-    def init(self, model: tuple[QuadraticOverHull, Any, Any], start: Combinations) -> Solution:
-        return Solution(model[0], start.one(0))
+    def init(self, model: tuple[QuadraticOverHull, Any, Any], start: Combinations) -> Answer:
+        return Answer(model[0], start.one(0))
 
-    def advance(
-        self, model: tuple[QuadraticOverHull, Any, Any], state: Solution, steps: int
-    ) -> None:
+    def advance(self, model: tuple[QuadraticOverHull, Any, Any], state: Answer, steps: int) -> None:
         if steps == 0 or state.done:
             return
         import warnings
@@ -87,14 +59,14 @@ class CvxpyReference:
         import cvxpy
 
         _, program, w = model
+        limits = TIGHT | ({"time_limit": self.seconds} if self.seconds < inf else {})
         with warnings.catch_warnings():
             # "solution may be inaccurate": the judge certifies what was returned
             warnings.simplefilter("ignore", UserWarning)
-            program.solve(solver=cvxpy.CLARABEL, warm_start=False, **TIGHT)
-        if w.value is not None:
-            state.combination = Combinations.from_dense(np.asarray(w.value)[None, :])
-        state.claim = "optimal" if program.status == cvxpy.OPTIMAL else None
-        state.steps, state.done = 1, True
+            program.solve(solver=cvxpy.CLARABEL, warm_start=False, max_threads=1, **limits)
+        weights = None if w.value is None else np.asarray(w.value)
+        status = program.status
+        state.take(weights, ended=status != cvxpy.USER_LIMIT, optimal=status == cvxpy.OPTIMAL)
 
 
 ENTRY = SolverEntry(
@@ -106,4 +78,5 @@ ENTRY = SolverEntry(
     kinds=frozenset({Kind.CONVEX}),
     queries=Queries.ANY,
     sampling=Sampling.ONCE,
+    library="cvxpy",
 )

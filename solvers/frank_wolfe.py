@@ -17,14 +17,9 @@ from fwbench.geometry.combinations import Combinations
 from fwbench.kernels import plain
 from fwbench.kernels.frank_wolfe import toward
 from fwbench.kernels.line import SHORT
-from fwbench.lowering import (
-    Lowered,
-    ScoredWeights,
-    lowered_exactly,
-    lowered_with_norm,
-    scored,
-)
+from fwbench.lowering import Lowered, lowered_exactly, lowered_with_norm
 from fwbench.problem import QuadraticOverHull
+from fwbench.scored import ScoredWeights, hull_of, scored
 from fwbench.solver import SolverEntry
 from fwbench.steps import OpenLoop, StepRule, unfit
 
@@ -59,14 +54,13 @@ class FrankWolfe:
         return scored(model[0], start, self.cache_mebibytes)
 
     def advance(self, model: tuple[Lowered, float], state: ScoredWeights, steps: int) -> None:
-        hull, lipschitz = model
+        lowered, lipschitz = model
         take, lengths = toward, self.step.lengths
-        if hull.exact:
+        if lowered.exact:
             take, lengths = plain(toward), self.step.exact_lengths
-        gammas = lengths(state.steps, steps)
-        code = self.step.code
-        take(*hull.arrays, lipschitz, hull.tie, *state.arrays, code, gammas, state.steps, steps)
-        state.steps += steps
+        hull = hull_of(lowered, lipschitz)
+        for first, count in state.stretches(steps):
+            take(hull, state.kept, self.step.code, lengths(first, count), first, count)
 
 
 ENTRY = SolverEntry(

@@ -19,6 +19,8 @@ PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{p.name}" for p in ROOT.
 CHECKOUT = ("fwbench", "solvers", "problems", "tests", "docs", "pyproject.toml", "README.md")
 # What sets a machine up, or runs all of this.
 SET_UP = ("make ", "source ", "git ", "cp ", ".ci/run")
+# These take minutes; that their suites can be planned is tested with the suites.
+LONG = ("fwbench run peers", "fwbench run scaling")
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
 NUMBER = re.compile(r"\d[\d.e+\-\u202f]*(?: (?:ns|µs|ms|s|min)\b)?")
 
@@ -94,7 +96,7 @@ def test_what_a_page_says_to_type_runs(page, tmp_path, monkeypatch):
             run_python(code, known, page, folder)
             continue
         for command, shown in typed(code):
-            if not command.startswith(SET_UP):
+            if not command.startswith(SET_UP + LONG):
                 run_command(command, shown, folder, **also)
 
 

@@ -137,6 +137,7 @@ def test_every_dependency_is_pinned():
     for some in project()["project"]["optional-dependencies"].values():
         declared += some
     wanted = {re.split(r"[<>=!~ \[;]", text)[0].lower() for text in declared}
+    wanted.remove("fwbench")  # an extra may hold another extra of its own
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert sorted(wanted - {line.partition("==")[0].lower() for line in lines}) == []
 

@@ -65,6 +65,10 @@ class Findings:
         distance (largest distance in x over the radius).
     pictures : tuple of Picture
         The instances in the plane.
+    races, costs, sizes, growth, goals : DataFrame
+        Times to certified gaps as ratios; steps and solves in passes over the atoms; time and steps
+        at several n or d, and their exponents; ratios to be reached: as the modules of those names
+        say (`sizes`: growth).
     """
 
     manifest: dict[str, Any]
@@ -75,3 +79,8 @@ class Findings:
     winners: pd.DataFrame
     agreement: pd.DataFrame
     pictures: tuple[Picture, ...]
+    races: pd.DataFrame
+    costs: pd.DataFrame
+    sizes: pd.DataFrame
+    growth: pd.DataFrame
+    goals: pd.DataFrame

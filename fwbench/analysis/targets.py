@@ -96,27 +96,30 @@ def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
     Seconds are those of one uninterrupted call, by the share of its steps that the first checkpoint
     to meet the target had taken (of runs over a second: those of the trace); the median over a
     solver's repetitions, set-up left out. A solver that missed the target, or failed, in any
-    repetition did not reach it. `contest` says what a first place is worth: ``won``, ``tied`` (the
-    next needed less than 1.1 times as long), ``alone`` (nobody else came there) or ``unopposed``
-    (nobody else took part).
+    repetition did not reach it; one that ran with several tolerances or limits has the best time.
+    `contest` says what a first place is worth: ``won``, ``tied`` (the next needed less than 1.1
+    times as long), ``alone`` (nobody else came there) or ``unopposed`` (nobody else took part).
     """
     columns = [
         "instance", "instance_label", "kind", "measure", "target", "solver_label", "run_id",
         "seconds", "lmo", "runner_up", "ratio", "contest", "reached", "of",
     ]  # fmt: skip
-    facts = ["run_id", "instance", "instance_label", "kind", "solver_label"]
+    facts = ["run_id", "instance", "instance_label", "kind", "solver_label", "tol", "budget"]
     timed = ["seconds", "seconds_from", "steps"]
+    # a solver may have run with several tolerances and limits: those are no repetitions
+    alike = ["instance", "solver_label", "tol", "repetition"]
+    runs = runs.assign(budget=runs.groupby(alike, dropna=False).cumcount()).fillna({"tol": 0.0})
     table = targets.merge(runs[facts + timed], on="run_id", how="left")
     whole = (table["seconds_from"] == "run") & (table["steps"] > 0)
     share = table["seconds"] * (table["k_high"] / table["steps"]).astype("Float64").astype(float)
     table["seconds_high"] = table["seconds_high"].astype(float).mask(whole, share)
     failed = {
-        (run.instance, run.solver_label)
+        (run.instance, run.solver_label, run.tol, run.budget)
         for run in runs.itertuples()
         if Status(str(run.status)).is_failure
     }
-    pairs = zip(table["instance"], table["solver_label"], strict=True)
-    table.loc[[pair in failed for pair in pairs], "seconds_high"] = np.nan
+    askers = table[["instance", "solver_label", "tol", "budget"]].itertuples(index=False)
+    table.loc[[tuple(asker) in failed for asker in askers], "seconds_high"] = np.nan
     rows = []
     for (_, measure), group in table.groupby(["instance", "measure"], sort=False):
         shared = {name: group[name].iloc[0] for name in ("instance", "instance_label", "kind")}
@@ -130,12 +133,14 @@ def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
 
 def _first(at: pd.DataFrame) -> dict[str, Any]:
     """Return who came first to one target, by how much, and how many came there at all."""
-    whole = at.groupby("solver_label")["seconds_high"].apply(lambda s: bool(s.notna().all()))
-    reached = at[at["solver_label"].map(whole).astype(bool)]
+    repeated = at.groupby(["solver_label", "tol", "budget"], sort=False)["seconds_high"]
+    came = repeated.transform("count") == repeated.transform("size")
+    reached = at.assign(seconds_high=repeated.transform("median"))[came]
     if reached.empty:
         return {"reached": 0}
-    order = reached.groupby("solver_label")["seconds_high"].median().sort_values(kind="stable")
-    first = reached[reached["solver_label"] == order.index[0]].iloc[0]
+    order = reached.groupby("solver_label")["seconds_high"].min().sort_values(kind="stable")
+    first = reached[reached["solver_label"] == order.index[0]]
+    first = first[first["seconds_high"] == order.iloc[0]].iloc[0]
     found = {
         "solver_label": order.index[0],
         "run_id": first["run_id"],

@@ -18,10 +18,11 @@ def describe(name: str) -> None:
     from fwbench import catalog, suite
     from fwbench.errors import UnknownName, nearest
     from fwbench.grammar import spelled
+    from fwbench.solver import AUTO
 
     bare = spelled(name).name
     for group in ("solvers", "problems"):
-        if bare in catalog.names(group):
+        if bare in catalog.names(group) or (group == "solvers" and bare == AUTO.name):
             click.echo(_entry(catalog, catalog.entry(group, bare)))
             return
     if bare.endswith(".py"):
@@ -34,14 +35,16 @@ def describe(name: str) -> None:
     if bare in suite.suites() or bare.endswith(".toml"):
         click.echo(_suite(suite.load(bare)))
         return
-    known = [*catalog.names("solvers"), *catalog.names("problems"), *suite.suites()]
+    known = [AUTO.name, *catalog.names("solvers"), *catalog.names("problems"), *suite.suites()]
     raise UnknownName(f"nothing is called {name!r}; {nearest(name, known)}")
 
 
 def _entry(catalog: Any, entry: Any) -> str:
+    from fwbench import choose
+    from fwbench.solver import AUTO
     from fwbench.steps import RULES, StepRule
 
-    module = sys.modules[entry.make.__module__]
+    module = choose if entry is AUTO else sys.modules[entry.make.__module__]
     parts = [f"{entry.name}: {entry.label}", "", inspect.cleandoc(module.__doc__ or ""), ""]
     declared = catalog.parameters(entry.make)
     parts.append("Parameters" if declared else "No parameters")

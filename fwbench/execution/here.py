@@ -19,12 +19,16 @@ import psutil
 
 import fwbench
 from fwbench import catalog
+from fwbench.catalog import Choice
+from fwbench.choose import resolved
 from fwbench.errors import MissingExtra, said
 from fwbench.execution.tasks import Task
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import Run, run
+from fwbench.solver import Sampling
 from fwbench.trace import Status
 from fwbench.warm import limited_threads
+from fwbench.yardsticks import yardsticks
 
 STOLEN = 0.01  # a run from which the host took more of the time than this is noisy
 
@@ -56,8 +60,8 @@ def _cache_key(task: Task, problem: QuadraticOverHull, solver: Any) -> str:
 
 
 def _facts(problem: QuadraticOverHull) -> dict[str, Any]:
-    """Return what a row says of its problem."""
-    return {
+    """Return what a row says of its problem, and of the machine at work on it."""
+    return yardsticks(problem) | {
         "n": problem.n,
         "d": problem.d,
         "kind": str(problem.kind),
@@ -129,6 +133,8 @@ class Here:
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
         self._problem: tuple[str, QuadraticOverHull] | None = None
+        self._known: tuple[QuadraticOverHull, dict[str, Any]] | None = None
+        self._too_large: list[tuple[Task, int, int]] = []  # foreign codes ran out of time there
 
     def _built(self, text: str) -> QuadraticOverHull:
         if self._problem is None or self._problem[0] != text:
@@ -136,21 +142,51 @@ class Here:
             self._problem = (text, catalog.build_problem(choice))
         return self._problem[1]
 
+    def _said_of(self, problem: QuadraticOverHull) -> dict[str, Any]:
+        if self._known is None or self._known[0] is not problem:
+            self._known = problem, _facts(problem)
+        return dict(self._known[1])
+
     def key(self, task: Task) -> str | None:
         """Return the ``cache_key`` of a run started now, None where problem or solver fail."""
         try:
             problem = self._built(task.problem)
-            [choice] = catalog.choices("solvers", task.solver)
+            choice = self._chosen(task, problem)
             return _cache_key(task, problem, catalog.build_solver(choice))
         except BaseException:  # whatever a user's file raises, its run says it
             return None
+
+    def _chosen(self, task: Task, problem: QuadraticOverHull) -> Choice:
+        """Return the solver of a task, for `auto` the one that suits its problem."""
+        [choice] = catalog.choices("solvers", task.solver)
+        return resolved(choice, problem)
+
+    def note(self, task: Task, row: dict[str, Any]) -> None:
+        """Remember a foreign code that ran out of time, from a row of now or of before."""
+        foreign = row.get("sampling") in (Sampling.ONCE, Sampling.RERUN)
+        if foreign and row["status"] == Status.TIMEOUT:
+            self._too_large.append((task, int(row["n"]), int(row["d"])))
+
+    def _hopeless(self, task: Task, n: int, d: int) -> str | None:
+        """Return why a run would only spend its time: a smaller one has."""
+        for before, n0, d0 in self._too_large:
+            larger = n >= n0 and d >= d0 and n * d > n0 * d0
+            same = before.solver_text == task.solver_text and before.budget.tol >= task.budget.tol
+            if larger and same and before.budget.max_seconds >= task.budget.max_seconds:
+                return (
+                    f"ran out of {before.budget.max_seconds:g} s on {before.instance_label} "
+                    f"already, with {n0} atoms in {d0} dimensions"
+                )
+        return None
 
     def run(self, tasks: Iterable[Task]) -> Iterator[Done]:
         """Yield each task with its record and arrays as it ends."""
         try:
             with limited_threads(self.threads):
                 for task in tasks:
-                    yield Done(task, *self._one(task))
+                    record, arrays = self._one(task)
+                    self.note(task, record["row"])
+                    yield Done(task, record, arrays)
         finally:
             gc.unfreeze()  # the runner froze what was alive
 
@@ -161,11 +197,17 @@ class Here:
         facts: dict[str, Any] = {}
         try:
             problem = self._built(task.problem)
-            facts = _facts(problem)
-            [choice] = catalog.choices("solvers", task.solver)
+            facts = self._said_of(problem)
+            choice = self._chosen(task, problem)
+            if choice.text != task.solver_text:
+                facts["chosen"] = choice.label
+            facts["library"] = choice.entry.library
             solver = catalog.build_solver(choice)
             key = _cache_key(task, problem, solver)
-            done = run(problem, solver, choice.entry, task.budget)
+            if (reason := self._hopeless(task, problem.n, problem.d)) is not None:
+                done = Run(Status.SKIPPED, reason)
+            else:
+                done = run(problem, solver, choice.entry, task.budget)
         except KeyboardInterrupt:
             reason = "interrupted from the keyboard, or by the solver"
             done = Run(Status.INTERRUPTED, reason, traceback=traceback.format_exc())

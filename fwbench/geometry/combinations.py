@@ -84,11 +84,15 @@ class Combinations:
 
     def sums(self) -> NDArray[np.float64]:
         """Return the sum of the weights of each combination, shape (m,)."""
-        doubles = self.data.astype(np.float64)
+        doubles = self.data.astype(np.float64, copy=False)
+        if self.m == 1:
+            return np.array([doubles.sum()])
         return np.bincount(self.query, doubles, minlength=self.m).astype(np.float64)
 
     def averages(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Average rows that stand in the order of `keys`, shape (nnz, d), into (m, d)."""
+        if self.m == 1:
+            return np.asarray(self.data @ rows)[None, :]
         out = np.zeros((self.m, rows.shape[1]), dtype=np.result_type(rows, self.data))
         if len(self.keys) < LONG * self.m:
             np.add.at(out, self.query, self.data[:, None] * rows)
@@ -101,6 +105,9 @@ class Combinations:
     def repaired(self) -> Combinations:
         """Clip negative weights and normalise; a combination with nothing left stays as it is."""
         clipped = np.where(self.data > 0, self.data, 0.0)
+        if self.m == 1:
+            total = clipped.sum()
+            return Combinations(self.indptr, self.keys, clipped / total if total else self.data)
         sums = np.bincount(self.query, clipped, minlength=self.m)[self.query]
         good = sums > 0
         return Combinations(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Factors = tuple[Array, Array, Array]
 
+SEMIDEFINITE = 1e-12  # eigenvalues and singular values below this part of the largest are rounding
 DENSE_EIGENVALUES = 500  # above this dimension two Cholesky factorisations decide
 
 
@@ -160,6 +161,8 @@ class Dense:
         return _eigen_factors(eigenvalues, points @ vectors)
 
     def kind(self, tolerance: float) -> Kind:
+        if len(self.Q) <= DENSE_EIGENVALUES:
+            return kind_of(self._eigen[0], tolerance)
         return _symmetric_kind(self.Q, tolerance)
 
     def scale(self, points: Array) -> float:
@@ -241,6 +244,31 @@ class LowRank:
 
     def chain(self) -> tuple[Array, ...]:
         return (self.L,) if self.R is None else (self.R.T, self.L)
+
+
+def semidefinite_root(form: Form) -> Array | None:
+    """Return R (r, d) with Q = R'R, or None where Q is not positive semidefinite."""
+    if isinstance(form, Factored) and (form.signs is None or (form.signs > 0).all()):
+        return form.F
+    if isinstance(form, Dense | Factored):
+        eigenvalues, vectors = form._eigen
+        large = np.abs(eigenvalues).max(initial=0.0)
+        if eigenvalues.min(initial=0.0) >= -SEMIDEFINITE * large:
+            keep = eigenvalues > len(eigenvalues) * np.finfo(float).eps * large
+            return np.ascontiguousarray((vectors[:, keep] * np.sqrt(eigenvalues[keep])).T)
+    return None
+
+
+def along(left: Array, signs: Array) -> Array:
+    """Return Y (n, p) with YY' = left diag(signs) left', which is positive semidefinite.
+
+    Q itself need not be; it is factored along the rows of `left` (n, r).
+    """
+    hull, lengths, basis = np.linalg.svd(left, full_matrices=False)
+    keep = lengths > SEMIDEFINITE * lengths.max(initial=0.0)
+    eigenvalues, vectors = np.linalg.eigh((basis[keep] * signs) @ basis[keep].T)
+    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+    return np.asarray((hull[:, keep] * lengths[keep]) @ root)
 
 
 def spectral_norm(form: Form, d: int) -> float:

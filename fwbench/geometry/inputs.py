@@ -36,8 +36,10 @@ def rationals(name: str, values: Any) -> NDArray[Any] | None:
     return exact.reshape(texts.shape)
 
 
-def real_array(name: str, values: ArrayLike) -> NDArray[Any]:
+def real_array(name: str, values: ArrayLike, *, finite: bool = True) -> NDArray[Any]:
     """Return a float64 or float32 array of finite numbers, the caller's own memory if it is one.
+
+    With ``finite=False`` the caller looks for NaN and infinity itself.
 
     Raises
     ------
@@ -75,6 +77,13 @@ def real_array(name: str, values: ArrayLike) -> NDArray[Any]:
                 f"{array.dtype}{slip.get(array.dtype.kind, '')}"
             )
         array = array.astype(np.float64)
+    if finite:
+        refuse_infinite(name, array)
+    return array
+
+
+def refuse_infinite(name: str, array: NDArray[Any]) -> None:
+    """Raise InvalidProblem where an array holds NaN or infinity."""
     bad = ~np.isfinite(array)
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -83,7 +92,6 @@ def real_array(name: str, values: ArrayLike) -> NDArray[Any]:
             + (f" and {bad.sum() - 1} more" if bad.sum() > 1 else "")
             + " (missing values in the data?)"
         )
-    return array
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -94,8 +102,8 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def checked_atoms(atoms: ArrayLike) -> NDArray[Any]:
-    """Return atoms (n, d), one a row."""
-    array = real_array("atoms", atoms)
+    """Return atoms (n, d), one a row; whether they are finite shows in their mean."""
+    array = real_array("atoms", atoms, finite=False)
     if array.ndim != 2:
         slip = " (one atom? write it as [[...]])" if array.ndim == 1 and array.size else ""
         raise InvalidProblem(f"atoms must be 2-D (n, d), one atom a row; got {array.shape}{slip}")

@@ -37,15 +37,41 @@ def _cache_root() -> Path:
 _CACHE_DIR = str(_cache_root() / f"kernels-{_fingerprint(Path(__file__).parent)}")
 
 
-def jit(function: Kernel) -> Kernel:
-    """Compile a kernel: one thread, no fast-math (ties must not depend on the order of sums)."""
+def _compiled(function: Kernel, **options: Any) -> Kernel:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _CACHE_DIR
     try:
-        compiled: Kernel = numba.njit(cache=True, error_model="numpy")(function)
+        compiled: Kernel = numba.njit(cache=True, error_model="numpy", **options)(function)
         return compiled
     finally:
         numba.config.CACHE_DIR = before
+
+
+def jit(function: Kernel) -> Kernel:
+    """Compile a kernel: one thread, no fast-math (ties must not depend on the order of sums)."""
+    return _compiled(function)
+
+
+def jit_sums(function: Kernel) -> Kernel:
+    """Compile a kernel whose sums may be taken in any order, so that they use whole vectors.
+
+    Only for kernels that add and multiply: what compares must not be reordered.
+    """
+    return _compiled(function, fastmath={"reassoc", "contract"})
+
+
+def jit_views(function: Kernel) -> Kernel:
+    """Compile a kernel that makes no array but views: it counts no references.
+
+    Counting up and down, for every view and every array that is handed on, costs as much as the
+    arithmetic of a short step; what the caller holds stays alive without.
+    """
+    return _compiled(function, _nrt=False)
+
+
+def jit_view_sums(function: Kernel) -> Kernel:
+    """Compile a kernel that makes no array, and whose sums may be taken in any order."""
+    return _compiled(function, fastmath={"reassoc", "contract"}, _nrt=False)
 
 
 def plain(kernel: Kernel) -> Kernel:

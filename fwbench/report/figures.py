@@ -19,7 +19,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from fwbench.analysis.findings import Findings, Picture
 from fwbench.report import selection, words
-from fwbench.report.selection import Curve
+from fwbench.report.selection import Curve, Race, Regime
 from fwbench.report.words import Style
 
 Styles = dict[str, Style]
@@ -56,7 +56,8 @@ def figures(findings: Findings) -> dict[str, bytes]:
     -------
     dict of str to bytes
         File names and contents: ``overview``, ``convergence-INSTANCE`` for each instance with a
-        value that a log axis can show, ``plane-INSTANCE`` for each picture; each as PNG and PDF.
+        value that a log axis can show, ``plane-INSTANCE`` for each picture, ``ratios`` and
+        ``growth`` where there are any; each as PNG and PDF.
     """
     styles = words.styles(selection.solvers(findings))
     instances = selection.instances(findings)
@@ -80,6 +81,11 @@ def figures(findings: Findings) -> dict[str, bytes]:
             files |= _files(f"convergence-{names[name]}", convergence(labels[name], some, styles))
         for picture in findings.pictures:
             files |= _files(f"plane-{names[picture.instance]}", plane(picture, styles))
+        if selection.has_ratios(findings):
+            if selection.racers(findings, foreign=True):
+                files |= _files("ratios", ratios(selection.races(findings), styles))
+            if regimes := selection.regimes(findings):
+                files |= _files("growth", growth(regimes, styles))
     return files
 
 
@@ -141,6 +147,54 @@ def overview(
         axes.remove()
     drawn = [curve.solver for name in chosen for curve in curves[name]]
     _legend(figure, drawn + [label for picture in pictures for label, _ in picture.paths], styles)
+    return figure
+
+
+def ratios(races: list[Race], styles: Styles) -> Figure:
+    """Draw how many times longer foreign codes took: a row an instance, a panel a gap."""
+    labels = list(dict.fromkeys(race.label for race in races))
+    targets = sorted({race.target for race in races}, reverse=True)
+    figure = Figure(
+        figsize=(3.2 + 2.6 * len(targets), 1.2 + 0.3 * len(labels)), layout="constrained"
+    )
+    shown: list[str] = []
+    panels = figure.subplots(1, len(targets), squeeze=False, sharey=True, sharex=True)[0]
+    for target, axes in zip(targets, panels, strict=True):
+        here = [race for race in races if race.target == target]
+        for race in here:
+            for name, row in race.rows.items():
+                if row["library"] is not None and row["ratio_total"] is not None:
+                    place = labels.index(race.label)
+                    axes.plot(row["ratio_total"], place, **_line(styles[name], 1.2, path=False))
+                    shown.append(name)
+        axes.axvline(1.0, color="#444c55", linewidth=0.9)
+        axes.set(xscale="log", title=f"gap ≤ {words.power(target)}", xlabel="times our best")
+        axes.set_yticks(range(len(labels)), map(_plain, labels))
+        axes.set_ylim(len(labels) - 0.5, -0.5)
+        axes.xaxis.set_major_locator(LogLocator(numticks=8))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_locator(NullLocator())
+    _legend(figure, shown, styles)
+    return figure
+
+
+def growth(regimes: list[Regime], styles: Styles) -> Figure:
+    """Draw seconds with set-up against the size, a panel a regime."""
+    wide = min(len(regimes), 3)
+    high = -(-len(regimes) // wide)
+    figure = Figure(figsize=(3.8 * wide, 3.0 * high + 0.5), layout="constrained")
+    places = _grid(figure, high, wide)
+    for regime, axes in zip(regimes, places, strict=False):
+        axes.set(xscale="log", yscale="log", xlabel=regime.against, ylabel="seconds, with set-up")
+        axes.set_title(_plain(regime.name), fontsize=8)
+        for label, points in regime.lines.items():
+            axes.plot(*zip(*points, strict=True), **_line(styles[label], 1.4))
+        drawn = [point for points in regime.lines.values() for point in points]
+        _ticks(axes.xaxis, [size for size, _ in drawn], words.power)
+        _ticks(axes.yaxis, [seconds for _, seconds in drawn], words.duration)
+    for axes in places[len(regimes) :]:
+        axes.remove()
+    _legend(figure, [label for regime in regimes for label in regime.lines], styles)
     return figure
 
 

@@ -48,7 +48,10 @@ def html(findings: Findings) -> str:
         lstrip_blocks=True,
     )
     environment.filters["breakable"] = breakable
-    draws = bool(curves or findings.pictures)
+    environment.filters["folded"] = folded
+    ratios = selection.has_ratios(findings)
+    regimes = selection.regimes(findings) if ratios else []
+    draws = bool(curves or findings.pictures or regimes)
     return environment.get_template("report.html.j2").render(
         title=selection.title(findings.manifest),
         manifest={"command": findings.manifest.get("command")},
@@ -72,9 +75,20 @@ def html(findings: Findings) -> str:
         rests=selection.rests(findings),
         pictures=[picture.label for picture in findings.pictures],
         runs=runs,
+        ratios=ratios,
+        goals=selection.records(findings.goals) if ratios else [],
+        races=selection.races(findings) if ratios else [],
+        foreign=selection.racers(findings, foreign=True) if ratios else [],
+        own=selection.racers(findings, foreign=False) if ratios else [],
+        unanswered=selection.unanswered(findings) if ratios else [],
+        costs=selection.records(findings.costs) if ratios else [],
+        growths=selection.growths(findings) if ratios else [],
+        regimes=regimes,
+        tolerances=len({row["tol"] for row in runs}) > 1,
         repeated=any(row["repetition"] for row in runs),
         data=embedded(
             _data(curves, findings.pictures, styles, [name for name, _ in curve_instances])
+            | {"growth": [_grown(regime, styles) for regime in regimes]}
         ),
         draws=draws,
         plotly=_plotly() if draws else "",
@@ -88,6 +102,9 @@ def html(findings: Findings) -> str:
         text=words.text,
         span=words.span,
         rate_words=words.rate,
+        raced=words.raced,
+        exponent=words.exponent,
+        bound=words.bound,
     )
 
 
@@ -95,6 +112,17 @@ def breakable(name: str) -> Markup:
     """Escape a name and let it break after its commas; a long one before its bracket too."""
     shown = str(escape(name)).replace(",", ",<wbr>")
     return Markup(shown.replace("[", "<wbr>[") if len(name) > LONG_NAME else shown)
+
+
+def folded(name: str) -> Markup:
+    """Escape a name and let it break wherever a word of it ends: it heads a narrow column.
+
+    Examples
+    --------
+    >>> print(folded("osqp_admm[a=1]"))
+    osqp_<wbr>admm<wbr>[a=1]
+    """
+    return Markup(str(escape(name)).replace("_", "_<wbr>").replace("[", "<wbr>["))
 
 
 def embedded(data: Any) -> Markup:
@@ -106,6 +134,7 @@ def embedded(data: Any) -> Markup:
 def _sections(findings: Findings) -> list[tuple[str, str]]:
     named = [
         ("overview", "Overview"),
+        ("ratios", "Ratios"),
         ("curves", "Convergence"),
         ("rates", "Rates"),
         ("points", "Fixed points"),
@@ -113,7 +142,9 @@ def _sections(findings: Findings) -> list[tuple[str, str]]:
         ("runs", "All runs"),
         ("reading", "How to read this"),
     ]
-    return [entry for entry in named if entry[0] != "pictures" or findings.pictures]
+    absent = {"pictures"} if not findings.pictures else set()
+    absent |= {"ratios"} if not selection.has_ratios(findings) else set()
+    return [entry for entry in named if entry[0] not in absent]
 
 
 def _data(
@@ -145,6 +176,21 @@ def _data(
             for curve in curves
         ],
         "pictures": [_picture(picture, places) for picture in pictures],
+    }
+
+
+def _grown(regime: selection.Regime, styles: dict[str, Style]) -> dict[str, Any]:
+    places = {label: i for i, label in enumerate(styles)}
+    return {
+        "against": regime.against,
+        "lines": [
+            {
+                "solver": places[label],
+                "sizes": [n for n, _ in line],
+                "seconds": [s for _, s in line],
+            }
+            for label, line in regime.lines.items()
+        ],
     }
 
 

@@ -152,12 +152,15 @@ def wins(findings: Findings) -> list[tuple[str | None, int]]:
 
 
 def curves(findings: Findings) -> list[Curve]:
-    """Return the traces of all runs that left one, in the order of the runs."""
+    """Return the traces of all runs that left one, in the order of the runs.
+
+    Of repetitions the first: the others took the same steps.
+    """
     traces = {str(run): rows for run, rows in findings.trace.groupby("run_id", sort=False)}
     return [
         _curve(row, traces[row["run_id"]].sort_values("k", kind="stable"))
         for row in records(findings.runs)
-        if row["run_id"] in traces
+        if row["run_id"] in traces and not row["repetition"]
     ]
 
 
@@ -265,6 +268,105 @@ def agreements(findings: Findings) -> list[Agreement]:
         apart = [row for row in rows if row["same"] is not None and row["same"] < row["starts"]]
         apart.sort(key=lambda row: -(row["distance"] or 0.0))
         found.append(Agreement(rows[0]["instance_label"], list(names), cells, len(rows), apart))
+    return found
+
+
+# -- ratios --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Race:
+    """One instance and certified gap: who was first, and a row a solver.
+
+    Attributes
+    ----------
+    ours, theirs : dict or None
+        The row of the suite's own best, and of the best foreign code; None where nobody came there.
+    rows : dict
+        By solver label.
+    """
+
+    instance: str
+    label: str
+    target: float
+    ours: Row | None
+    theirs: Row | None
+    rows: dict[str, Row]
+
+
+def has_ratios(findings: Findings) -> bool:
+    """Say whether ratios have a place in the report: two foreign codes ran, or several sizes."""
+    foreign = {row["library"] for row in records(findings.races)} - {None}
+    return len(foreign) > 1 or len(findings.growth) > 0
+
+
+def races(findings: Findings) -> list[Race]:
+    """Return the races, instance by instance, loosest gap first."""
+    found = []
+    for (instance, target), rows in grouped(records(findings.races), "instance", "target"):
+        first = {row["library"] is None: row for row in rows if row["first"]}
+        label, named = rows[0]["instance_label"], {row["solver_label"]: row for row in rows}
+        found.append(Race(instance, label, target, first.get(True), first.get(False), named))
+    return found
+
+
+def racers(findings: Findings, *, foreign: bool) -> list[str]:
+    """Return the foreign codes, or the suite's own solvers, in the order that they came."""
+    rows = records(findings.races)
+    labels = (row["solver_label"] for row in rows if (row["library"] is not None) == foreign)
+    return list(dict.fromkeys(labels))
+
+
+def unanswered(findings: Findings) -> list[Row]:
+    """Return the runs of foreign codes that did not come to the gap they were asked for."""
+    return [
+        row
+        for row in runs(findings)
+        if row["library"] is not None
+        and not (row["gap_relative"] is not None and row["gap_relative"] <= row["tol"])
+    ]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How one solver's seconds and steps (a foreign code has none) grow with one size."""
+
+    regime: str
+    against: str
+    label: str
+    seconds: Row
+    steps: Row | None
+
+
+def growths(findings: Findings) -> list[Growth]:
+    """Return the fitted exponents, regime by regime."""
+    found = []
+    groups = grouped(records(findings.growth), "regime", "against", "solver_label")
+    for (regime, against, label), rows in groups:
+        fits = {row["quantity"]: row for row in rows}
+        found.append(Growth(regime, against, label, fits["seconds"], fits.get("steps")))
+    return found
+
+
+@dataclass(frozen=True)
+class Regime:
+    """Seconds with set-up against one size, a line a solver."""
+
+    name: str
+    against: str
+    lines: dict[str, list[tuple[int, float]]]
+
+
+def regimes(findings: Findings) -> list[Regime]:
+    """Return what grows with n or d, sizes in order, what is missing left out."""
+    found = []
+    for (name, against), rows in grouped(records(findings.sizes), "regime", "against"):
+        known = [row for row in rows if row["seconds"] is not None]
+        lines = {
+            label: sorted((row["size"], row["seconds"]) for row in mine)
+            for (label,), mine in grouped(known, "solver_label")
+        }
+        found.append(Regime(name, against, lines))
     return found
 
 

@@ -35,6 +35,9 @@ def summary(findings: Findings, figures: bool = False) -> str:
     if figures and (len(findings.trace) or findings.pictures):
         blocks.append("![Convergence on a few instances](figures/overview.png)")
     blocks += ["## Who won where", *_winners(findings), "## What failed", *_failures(findings)]
+    if selection.has_ratios(findings):
+        blocks += ["## Ratios", *_goals(findings), *_races(findings, figures)]
+        blocks += [*_costs(findings), *_growth(findings, figures)]
     blocks += ["## Rates", *_rates(findings), "## Fixed points", *_fixed_points(findings)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -97,6 +100,84 @@ def _failures(findings: Findings) -> list[str]:
         "Skipped, by reason:" if skipped else "",
         skipped,
     ]
+
+
+def _goals(findings: Findings) -> list[str]:
+    rows = selection.records(findings.goals)
+    head = ["ratio", "where", "bound", "measured", "met", "rests on"]
+    shown = [
+        [
+            prose(row["what"]),
+            code(row["where"]) if "[" in row["where"] else prose(row["where"]),
+            words.bound(row),
+            number(row["measured"]),
+            "yes" if row["met"] else "**no**",
+            prose(row["detail"]),
+        ]
+        for row in rows
+    ]
+    return [table(head, shown)] if rows else []
+
+
+def _races(findings: Findings, figures: bool) -> list[str]:
+    labels = selection.racers(findings, foreign=True)
+    if not labels:
+        return []
+    rows = []
+    for race in selection.races(findings):
+        first = race.ours
+        ours = "*nobody*" if first is None else f"{_name(first['solver_label'])} "
+        ours += "" if first is None else duration(first["total"])
+        each = [_raced(race.rows.get(label)) for label in labels]
+        rows.append([code(race.label), power(race.target), ours, *each])
+    return [
+        "Time to a certified gap, foreign codes over our best: with set-up (without it).",
+        "![Ratios of foreign codes](figures/ratios.png)" if figures else "",
+        table(["instance", "gap ≤", "our best", *map(code, labels)], rows),
+    ]
+
+
+def _raced(row: selection.Row | None) -> str:
+    said = prose(words.raced(row))
+    if row is None or row["total"] is None or row["ratio"] is None:
+        return said
+    return f"{said} ({words.times(row['ratio'])})"
+
+
+def _costs(findings: Findings) -> list[str]:
+    groups = selection.grouped(selection.records(findings.costs), "solver_label")
+    if not groups:
+        return []
+    columns = ("step_passes", "late_step_gemvs", "solve_passes")
+    rows = [
+        [code(label), count(len(rows)), *(words.span(selection.span(rows, c)) for c in columns)]
+        for (label,), rows in groups
+    ]
+    head = [
+        "solver",
+        "runs",
+        "a step in passes",
+        "a later step in products V g",
+        "a solve in passes",
+    ]
+    return ["Costs in units of the machine, least … largest over the instances.", table(head, rows)]
+
+
+def _growth(findings: Findings, figures: bool) -> list[str]:
+    rows = [
+        [
+            code(row.regime),
+            row.against,
+            code(row.label),
+            count(row.seconds["sizes"]),
+            prose(words.exponent(row.seconds)),
+            prose(words.exponent(row.steps)),
+        ]
+        for row in selection.growths(findings)
+    ]
+    head = ["instances", "against", "solver", "sizes", "exponent of seconds", "exponent of steps"]
+    picture = "![Growth of time with the size](figures/growth.png)" if figures else ""
+    return ["Growth, with 95 % intervals.", picture, table(head, rows)] if rows else []
 
 
 def _rates(findings: Findings) -> list[str]:

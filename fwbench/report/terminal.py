@@ -74,6 +74,9 @@ def runs_table(findings: Findings) -> RenderableType:
     """Return a row a run: how it ended, how good, where it rests, how fast it came there."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
     table.add_column("solver", overflow="fold")
+    several = findings.runs["tol"].nunique() > 1
+    if several:
+        table.add_column("tol", no_wrap=True)
     for head in ("status", "steps", "in", "gap/scale", "rests at", "rate"):
         table.add_column(head, no_wrap=True)
     instance = None
@@ -83,6 +86,7 @@ def runs_table(findings: Findings) -> RenderableType:
             table.add_row(Text(instance, style="bold"))
         table.add_row(
             Text(f"  {row['solver_label']}"),
+            *([Text(words.power(row["tol"]))] if several else []),
             Text(row["status"], style=_tone(row["status"])),
             Text(words.count(row["steps"])),
             Text(words.duration(row["seconds"])),

@@ -213,3 +213,53 @@ def rate(run: dict[str, Any]) -> str:
         "linear": f"factor {value} a step",
         "finite": f"in {value} steps",
     }.get(run["rate_class"], value)
+
+
+def raced(row: dict[str, Any] | None, column: str = "ratio_total") -> str:
+    """Say how many times longer than the best it took, or how it ended instead.
+
+    Examples
+    --------
+    >>> missed = {"ratio_total": None, "total": None, "status": "wrong", "gap_relative": 3e-9}
+    >>> raced({"ratio_total": 12.3, "total": 0.1}), raced(missed), raced(None)
+    ('12×', 'wrong 3.0e-09', '–')
+    """
+    if row is None:
+        return NONE
+    if not missing(row["total"]):
+        return times(row[column])
+    if missing(row["status"]):
+        return NONE
+    return " ".join(part for part in (row["status"], number(row["gap_relative"])) if part != NONE)
+
+
+def exponent(fit: dict[str, Any] | None) -> str:
+    """Say a fitted exponent with its interval, or why there is none.
+
+    Examples
+    --------
+    >>> exponent({"exponent": 1.02, "exponent_low": 0.97, "exponent_high": 1.07})
+    '1.02 (0.97 … 1.07)'
+    >>> exponent({"exponent": None, "reason": "3 of 6 sizes reached the tolerance"})
+    'undetermined: 3 of 6 sizes reached the tolerance'
+    """
+    if fit is None:
+        return NONE
+    if missing(fit["exponent"]):
+        return f"undetermined: {fit['reason']}"
+    # a zero has no sign
+    value, low, high = (
+        f"{round(fit[name], 2) + 0.0:.2f}" for name in ("exponent", "exponent_low", "exponent_high")
+    )
+    return f"{value} ({low} … {high})"
+
+
+def bound(goal: dict[str, Any]) -> str:
+    """Say what a ratio is to be.
+
+    Examples
+    --------
+    >>> bound({"at_least": True, "bound": 300.0}), bound({"at_least": False, "bound": 0.05})
+    ('≥ 300', '≤ 0.05')
+    """
+    return f"{'≥' if goal['at_least'] else '≤'} {number(goal['bound'])}"

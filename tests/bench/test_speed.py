@@ -10,13 +10,22 @@ import pytest
 
 from fwbench import catalog
 from fwbench.judge import Judge
+from fwbench.kernels.simplex import project
 from fwbench.problem import QuadraticOverHull
 
 SOLVERS = (
     "frank_wolfe[step=open_loop]",
     "frank_wolfe[step=exact]",
     "away_steps",
+    "pairwise",
+    "pair_descent",
+    "blended_pairwise",
+    "blended_pairwise[lazy=yes]",
+    "decomposition_invariant[lengths=exact]",
     "projected_gradient[momentum=restart]",
+    "projected_newton",
+    "extragradient",
+    "mirror_descent",
     "hardmax_attention",
 )
 
@@ -42,6 +51,62 @@ def test_a_hundred_steps(benchmark: Any, problem: QuadraticOverHull, text: str) 
     assert problem.value(state.points()[0]) < problem.value(problem.atoms[problem.start.keys[0]])
 
 
+def with_full_cache(solver: Any, model: Any, problem: QuadraticOverHull, steps: int) -> Any:
+    """Return a state before any step that has the columns of its first steps already."""
+    state = None
+    for _ in range(2):  # a column is kept at the second visit
+        before, state = state, solver.init(model, problem.start)
+        for name in ("columns", "slot", "owner", "hand"):
+            if before is not None:
+                setattr(state, name, getattr(before, name).copy())
+        solver.advance(model, state, steps)
+    begun = solver.init(model, problem.start)
+    for name in ("columns", "slot", "owner", "hand"):
+        setattr(begun, name, getattr(state, name))
+    return begun
+
+
+@pytest.mark.parametrize(("n", "d"), [(1000, 50), (10_000, 100)])
+@pytest.mark.parametrize("text", [*SOLVERS[:6], "V @ g"])
+def test_steps_whose_columns_are_there(benchmark: Any, n: int, d: int, text: str) -> None:
+    made = QuadraticOverHull(np.random.default_rng(0).standard_normal((n, d)) + 0.6)
+    if text == "V @ g":  # what a step is held against
+        benchmark(np.matmul, made.atoms, np.ones(d))
+        return
+    solver = catalog.build_solver(catalog.choices("solvers", text)[0])
+    model = solver.prepare(made)
+
+    def start() -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (model, with_full_cache(solver, model, made, 150), 150), {}
+
+    benchmark.pedantic(solver.advance, setup=start, rounds=10)
+    state = with_full_cache(solver, model, made, 150)
+    assert (state.slot >= 0).sum() > 2
+    assert not ((state.slot == -1).any())
+
+
 def test_one_look_of_the_judge(benchmark: Any, problem: QuadraticOverHull) -> None:
     look = benchmark(Judge(problem).look, problem.atoms[:1].astype(float), None)
     assert look.gaps[0] > 0
+
+
+@pytest.mark.parametrize("n", [1000, 10_000, 100_000])
+def test_the_projection_onto_the_simplex(benchmark: Any, n: int) -> None:
+    v, out = np.random.default_rng(1).standard_normal(n), np.empty(n)
+    benchmark.pedantic(project, setup=lambda: ((v.copy(), out), {}), rounds=20, warmup_rounds=1)
+    assert abs(out.sum() - 1) <= 1e-12
+
+
+@pytest.mark.parametrize("gram", ["yes", "no"])
+def test_a_wide_problem_from_its_arrays(benchmark: Any, gram: str) -> None:
+    made = QuadraticOverHull(np.random.default_rng(2).standard_normal((300, 600)))
+    solver = catalog.build_solver(catalog.choices("solvers", f"projected_newton[gram={gram}]")[0])
+
+    def solved() -> Any:
+        model = solver.prepare(made)
+        state = solver.init(model, made.start)
+        solver.advance(model, state, 96)
+        return state
+
+    state = benchmark.pedantic(solved, rounds=10, warmup_rounds=1)
+    assert state.own_gap <= 1e-9 * made.scale

@@ -23,6 +23,12 @@ VARIANTS = (
     "frank_wolfe[arithmetic=exact]",
     "away_steps[step=short,backtracking]",
     "away_steps[cache_mebibytes=0]",
+    "pairwise[step=short,backtracking]",
+    "pairwise[cache_mebibytes=0]",
+    "blended_pairwise[step=short,backtracking]",
+    "blended_pairwise[lazy=yes,cache_mebibytes=0,64]",
+    "pair_descent[cache_mebibytes=0]",
+    "decomposition_invariant[lengths=exact]",
     "hardmax_attention[step=log_adaptive,constant(1/3),exact,short,backtracking]",
     "hardmax_attention[ties=points,indices]",
     "hardmax_attention[arithmetic=exact,ties=lowest,points]",
@@ -32,6 +38,9 @@ VARIANTS = (
     "softmax_attention[keys=moving]",
     "softmax_attention[step=open_loop,exact,short,backtracking,beta=1]",
     "softmax_attention[keys=moving,step=exact,backtracking,beta=1]",
+    "projected_gradient[momentum=restart,none,gram=yes]",
+    "projected_newton[gram=yes]",
+    "mirror_descent[mixing=1]",
 )
 
 GAUSS = np.random.default_rng(20).standard_normal((9, 3))

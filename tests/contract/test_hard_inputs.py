@@ -38,7 +38,7 @@ FLOAT32 = 1e-5
 def untimed():
     """Time each run once: nothing here depends on a clock."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fwbench.runner.REPEATS", 1)
+        patch.setattr("fwbench.timing.REPEATS", 1)
         yield
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
 
-import fwbench.lowering
+import fwbench.scored
 import fwbench.tokens
 from fwbench import catalog
 from fwbench.geometry.combinations import Combinations
@@ -246,7 +246,8 @@ def test_the_queries_are_as_declared(choice):
             allowed = 1e-12 * case.problem.radius
             np.testing.assert_allclose(together.points(), np.vstack(points), rtol=0, atol=allowed)
         if (counters := getattr(together, "counters", None)) is not None:
-            assert counters["lmo"] == 3 * 25
+            sparing = choice.arguments.get("lazy") == "yes"
+            assert counters["lmo"] < 3 * 25 if sparing else counters["lmo"] == 3 * 25
 
 
 # -- memory layouts and types --------------------------------------------------------------------
@@ -311,7 +312,7 @@ def test_float32_ends_near_float64(choice):
 
 
 def test_uncompiled_kernels_take_the_same_path(case, monkeypatch):
-    homes = [import_module(f"fwbench.solvers.{case.entry.name}"), fwbench.tokens, fwbench.lowering]
+    homes = [import_module(f"fwbench.solvers.{case.entry.name}"), fwbench.tokens, fwbench.scored]
     solver, model, compiled = case.begun()
     solver.advance(model, compiled, 12)
     for home in homes:
@@ -321,6 +322,11 @@ def test_uncompiled_kernels_take_the_same_path(case, monkeypatch):
     interpreted = solver.init(model, case.start)
     solver.advance(model, interpreted, 12)
     rounding = FLOAT32 if case.problem.dtype == np.float32 else 1e-9
+    if case.entry.queries is Queries.ANY:  # of many minimisers rounding may choose another one
+        allowed = rounding * (case.problem.scale or 1.0)
+        values = [case.problem.value(state.points()) for state in (interpreted, compiled)]
+        np.testing.assert_allclose(*values, rtol=0, atol=allowed)
+        return
     allowed = rounding * (case.problem.radius or 1.0)
     np.testing.assert_allclose(interpreted.points(), compiled.points(), rtol=0, atol=allowed)
 
@@ -329,19 +335,19 @@ CLOCKED = """
 import importlib, pickle, pkgutil, sys
 from numba.core.dispatcher import Dispatcher
 import fwbench.kernels
-from fwbench import runner
+from fwbench import runner, timing
 
 homes = [importlib.import_module(f"fwbench.kernels.{m.name}")
          for m in pkgutil.iter_modules(fwbench.kernels.__path__)]
 kernels = [k for home in homes for k in vars(home).values() if isinstance(k, Dispatcher)]
 reads, now = [], runner.perf_counter_ns
-runner.REPEATS_SECONDS = 0.0  # one timed run is enough
+timing.REPEATS_SECONDS = 0.0  # one timed run is enough
 
 def read_clock():
     reads.append(sum(len(kernel.signatures) for kernel in kernels))
     return now()
 
-runner.perf_counter_ns = read_clock
+runner.perf_counter_ns = timing.perf_counter_ns = read_clock
 with open(sys.argv[1], "rb") as file:
     runs = pickle.load(file)
 for problem, solver, entry in runs:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fwbench.analysis import costs, goals, growth, races
 from fwbench.analysis.findings import Findings, Picture
 
 HOSTILE = "<script>alert(1)</script>"
@@ -16,6 +17,7 @@ COLUMNS = {
         gradient matvec drop_steps fixed_point fixed_point_label rate_class rate rate_low rate_high
         rate_from rate_to host threads load_before load_after noisy steal peak_memory
         frequency_before frequency_after attempts cache_key solver_label instance_label rate_signal
+        library tol
     """,
     "trace": """
         run_id k seconds value value_centred gap gap_current lower support lmo gradient matvec
@@ -28,6 +30,11 @@ COLUMNS = {
         contest reached of
     """,
     "agreement": "instance instance_label solver_a solver_b starts same distance",
+    "races": " ".join(races.COLUMNS),
+    "costs": " ".join(costs.COLUMNS),
+    "sizes": " ".join(growth.SIZES),
+    "growth": " ".join(growth.COLUMNS),
+    "goals": " ".join(goals.COLUMNS),
 }
 
 INSTANCES = (
@@ -48,6 +55,7 @@ LAWS = {
     "cvxpy_reference": (None, 0.0, 2.1e-2),
     HOSTILE: (-0.5, None, 3e-6),
 }
+LIBRARIES = {"cvxpy_reference": "cvxpy", HOSTILE: "<i>lib</i>"}
 FAULTS = {
     (0, HOSTILE): ("wrong", "claimed optimal with gap_relative 3.2e-03, above tolerance 1e-08"),
     (1, HOSTILE): ("nonfinite", "the point after 212 steps holds a NaN"),
@@ -151,6 +159,8 @@ def _run(place: int, label: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         "queries": queries,
         "solver": label,
         "solver_label": label,
+        "library": LIBRARIES.get(label),
+        "tol": 1e-8,
         "repetition": 0,
         "order": place * len(LAWS) + list(LAWS).index(label),
         "status": status,
@@ -234,6 +244,74 @@ def _agreement(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
+def _races(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    rows = []
+    for run in runs:
+        place, which = divmod(run["order"], len(LAWS))
+        for target in (1e-4, 1e-8):
+            came = run["seconds"] is not None and run["status"] in ("converged", "finished")
+            ratio = (1.0, 3.5, 1.0, 27.0, 5.0, 410.0, 9.0)[which]
+            rows.append(
+                {
+                    **{name: run[name] for name in ("instance", "instance_label", "n", "d")},
+                    **{name: run[name] for name in ("solver_label", "library", "tol", "run_id")},
+                    **{name: run[name] for name in ("status", "gap_relative", "reason")},
+                    "target": target,
+                    "seconds": 1e-4 * ratio if came else None,
+                    "total": 2e-4 * ratio if came else None,
+                    "ratio": 0.5 * ratio if came and place else None,
+                    "ratio_total": ratio if came else None,
+                    "first": came and run["solver_label"] in ("away_steps", "cvxpy_reference"),
+                }
+            )
+    return rows
+
+
+def _costs(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            **{name: run.get(name) for name in costs.COLUMNS},
+            "pass_seconds": 7.5e-6,
+            "step_seconds": 3e-7,
+            "step_passes": 0.04,
+            "late_step_seconds": 2.5e-7,
+            "late_step_gemvs": 0.031 if run["order"] % 2 else None,
+            "solve_passes": 36.5 if run["status"] == "converged" else None,
+        }
+        for run in runs
+        if run["library"] is None and run["seconds"]
+    ]
+
+
+SIZES = (300, 1000, 3000, 10_000, 30_000)
+
+
+def _sizes() -> list[dict[str, Any]]:
+    return [
+        {
+            "regime": f"min_norm_point[{other}=50,shift=1]" if against == "n" else HOSTILE,
+            "against": against,
+            "solver_label": label,
+            "library": LIBRARIES.get(label),
+            "instance": f"min_norm_point[{against}={size}]",
+            "size": size,
+            "seconds": None if label == HOSTILE and size > 1000 else 1e-7 * size**power,
+            "steps": None if label == HOSTILE and size > 1000 else 30,
+        }
+        for against, other in (("n", "d"), ("d", "n"))
+        for label, power in (("away_steps", 1.1), ("cvxpy_reference", 1.9), (HOSTILE, 3.0))
+        for size in SIZES
+    ]
+
+
+def _goals() -> list[dict[str, Any]]:
+    rows = (
+        ("cvxpy with Clarabel / ours", INSTANCES[0][0], True, 300.0, 410.0, True),
+        ("ours to 1e-12 / one pricing pass", "ball[n=1000000]", False, 3.0, 3.456, False),
+    )
+    return [dict(zip(goals.COLUMNS, (*row, HOSTILE), strict=True)) for row in rows]
+
+
 def picture() -> Picture:
     angles = np.sort(np.random.default_rng(42).uniform(0, 2 * np.pi, 7))
     atoms = np.column_stack([np.cos(angles), np.sin(angles)])
@@ -274,6 +352,7 @@ def made_findings() -> Findings:
     """Return 6 instances × 7 solvers."""
     made = [_run(place, label) for place in range(len(INSTANCES)) for label in LAWS]
     runs = [row for row, _ in made]
+    sizes = frame("sizes", _sizes())
     fixed = [
         {
             "run_id": row["run_id"],
@@ -314,6 +393,11 @@ def made_findings() -> Findings:
         winners=frame("winners", _winners(runs)),
         agreement=frame("agreement", _agreement(runs)),
         pictures=(picture(),),
+        races=frame("races", _races(runs)),
+        costs=frame("costs", _costs(runs)),
+        sizes=sizes,
+        growth=growth.growth(sizes),
+        goals=frame("goals", _goals()),
     )
 
 
@@ -328,4 +412,5 @@ def empty_findings() -> Findings:
         winners=frame("winners", []),
         agreement=frame("agreement", []),
         pictures=(),
+        **{name: frame(name, []) for name in ("races", "costs", "sizes", "growth", "goals")},
     )

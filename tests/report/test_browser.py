@@ -44,6 +44,7 @@ def test_charts_draw_without_an_error(page: str, tmp_path: Path) -> None:
         == 3
     )
     assert dom.count('class="picture js-plotly-plot"') == 1
+    assert len(re.findall(r'class="panel js-plotly-plot" id="growth-\d"', dom)) == 2
     assert 'class="chip"' in dom
 
 

@@ -30,6 +30,8 @@ def test_all_figures_are_there_in_both_formats(drawn: dict[str, bytes]) -> None:
         "convergence-token_cloud-name=four-one",
         "convergence-attention_head-layer=4-head=7",
         "plane-polygon-k=7",
+        "ratios",
+        "growth",
     ]
     assert list(drawn) == [f"{stem}.{suffix}" for stem in stems for suffix in ("png", "pdf")]
     for name, content in drawn.items():

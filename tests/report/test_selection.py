@@ -65,3 +65,11 @@ def test_solvers_look_all_different_and_do_not_depend_on_order() -> None:
     looks = styles(labels)
     assert len(set(looks.values())) == 210
     assert styles(reversed(labels)) == looks
+
+
+def test_of_repetitions_the_first_is_drawn(findings: Findings) -> None:
+    runs = findings.runs.copy()
+    before = len(selection.curves(findings))
+    drawn = runs["run_id"].isin(findings.trace["run_id"])
+    runs.loc[drawn.idxmax(), "repetition"] = 1
+    assert len(selection.curves(replace(findings, runs=runs))) == before - 1

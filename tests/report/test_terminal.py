@@ -6,7 +6,7 @@ from rich.console import Console, RenderableType
 
 from fwbench.analysis.findings import Findings
 from fwbench.report.selection import FAILED
-from fwbench.report.terminal import SHOWN_FAILURES, terminal_summary
+from fwbench.report.terminal import SHOWN_FAILURES, runs_table, terminal_summary
 
 from .made_findings import empty_findings
 
@@ -49,3 +49,15 @@ def test_long_lists_of_failures_are_cut_and_say_so(findings: Findings) -> None:
 
 def test_session_without_runs_has_an_end() -> None:
     assert "0 runs" in printed(terminal_summary(empty_findings()))
+
+
+def test_tolerances_stand_beside_runs_where_they_differ(findings: Findings) -> None:
+    assert " tol " not in printed(runs_table(findings))
+    runs = findings.runs.copy()
+    runs.loc[0, "tol"] = 1e-4
+    told = printed(runs_table(replace(findings, runs=runs))).splitlines()
+    assert " tol " in told[0]
+    assert [line.split()[1] for line in told if line.startswith("  frank_wolfe ")][:2] == [
+        "1e-04",
+        "1e-08",
+    ]

@@ -31,6 +31,7 @@ INSTANCES = [
 LINEAR = [
     "away_steps[step=exact,short,backtracking]",
     "projected_gradient[momentum=restart]",
+    "projected_newton",
     "cvxpy_reference",
 ]
 SLOWER = ["frank_wolfe[step=open_loop,exact,short,backtracking]", "hardmax_attention"]

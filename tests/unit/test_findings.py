@@ -150,7 +150,7 @@ def test_an_empty_journal_has_findings(copied):
 
 TEXTS = """run_id, problem, instance, kind, solver, params, chosen, status, reason, traceback,
     seconds_from, fixed_point, fixed_point_label, rate_class, host, cache_key, solver_label,
-    instance_label, rate_signal, measure, class, label"""
+    instance_label, rate_signal, library, measure, class, label"""
 TYPES = {name.strip(): "string" for name in TEXTS.split(",")} | {
     "noisy": "boolean",
     "certified": "boolean",
@@ -322,6 +322,45 @@ def test_winners_name_a_run(results, runs):
     assert (labels.loc[won["run_id"]].to_numpy() == won["solver_label"].to_numpy()).all()
     assert (won["reached"] <= won["of"]).all()
     assert (winners.loc[winners["solver_label"].isna(), "reached"] == 0).all()
+
+
+# -- several tolerances ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("twice")
+    block = """[[block]]
+problems = ["min_norm_point[n=20,d=3,shift=1]"]
+solvers = ["cvxpy_reference", "away_steps"]
+tol = {}
+"""
+    (folder / "two.toml").write_text(block.format("1e-2") + block.format("1e-12"))
+    return fw.run(str(folder / "two.toml"), out=folder / "run")
+
+
+def test_each_run_says_its_tolerance(twice, runs):
+    assert twice.runs["tol"].tolist() == [1e-2, 1e-2, 1e-12, 1e-12]
+    assert (runs["tol"] == 1e-8).all()
+
+
+def test_a_solver_stands_once_in_each_comparison(twice):
+    assert len(twice.findings.agreement) == 1
+    assert twice.findings.agreement["same"].tolist() == [1]
+    assert set(twice.findings.winners["of"]) == {2}
+    raced = twice.findings.races
+    assert raced.groupby("target").size().to_dict() == {1e-4: 2, 1e-8: 2, 1e-12: 2}
+    assert raced["seconds"].notna().all()
+
+
+def test_a_folder_that_measured_no_pass_has_no_costs(copied):
+    journal = copied.path / "journal.jsonl"
+    records = [json.loads(line)["record"] for line in journal.read_text().splitlines()]
+    journal.unlink()
+    for record in records:
+        record["row"] |= dict.fromkeys(("pass_seconds", "gemv_seconds", "gram_seconds"))
+        copied.append(record, {})
+    assert build(copied).costs.empty
 
 
 def test_missing_points_cost_pictures_alone(copied):

@@ -14,28 +14,17 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import TypingError
 
 import fwbench.kernels
-from fwbench.geometry.combinations import Combinations
 from fwbench.kernels import plain
-from fwbench.kernels.frank_wolfe import REFRESH, toward, toward_or_away
-from fwbench.kernels.gradient import project
-from fwbench.kernels.line import BACKTRACKING, EXACT, GIVEN, SHORT, line_step
-from fwbench.kernels.pricing import column, leader, leaders
-from fwbench.lowering import lowered, scored
-from fwbench.problem import QuadraticOverHull
+from fwbench.kernels.frank_wolfe import toward
+from fwbench.kernels.line import BACKTRACKING, EXACT, SHORT, line_step
+from fwbench.kernels.pricing import leader, leaders
+from fwbench.kernels.simplex import project
+from fwbench.lowering import lowered
+from fwbench.scored import scored
 
-SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]
-GAUSS = np.random.default_rng(5).standard_normal((8, 3))
-HALVES = Combinations.from_dense([[0.25] * 4])
+from . import made_active_sets, made_frank_wolfe
 
-HULLS = {
-    "random": QuadraticOverHull(GAUSS, [[2.0, 0.5, 0.0], [0.5, 1.0, 0.1], [0, 0.1, 3.0]], GAUSS[0]),
-    "ties": QuadraticOverHull(SQUARE, start=HALVES),
-    "duplicates": QuadraticOverHull(np.repeat(GAUSS, 2, axis=0) + 1.0),
-    "one atom": QuadraticOverHull([[3.0, 4.0]]),
-    "one point twice": QuadraticOverHull([[3.0, 4.0], [3.0, 4.0]]),
-    "r = 0": QuadraticOverHull(GAUSS, 0.0, [1.0, -2.0, 0.5]),
-    "indefinite": QuadraticOverHull(GAUSS, [1.0, -2.0, 0.0], [0.1, 0.2, 0.3]),
-}  # fmt: skip
+HULLS = made_frank_wolfe.HULLS
 
 
 def hull_and_state(problem):
@@ -43,43 +32,38 @@ def hull_and_state(problem):
     return model, scored(model, problem.start, 0)
 
 
-def frank_wolfe_arguments(problem, rule, away):
+def gradient_arguments(problem, momentum, gram):
     model, state = hull_and_state(problem)
-    # A stretch that holds a refresh, with room for two columns only; short, because at an optimum
-    # rounding decides which of the atoms in use is the worst.
-    first, steps = REFRESH - 3, 6
-    gammas = 2.0 / (np.arange(first, first + steps) + 2.0)
-    lipschitz = float(np.linalg.norm(problem.form.apply(np.eye(problem.d)), 2))
-    kept = (
-        model.left, model.right, model.signs, model.linear, model.points, lipschitz, model.tie,
-        state.w, state.y, state.x, state.s, state.level, state.estimate,
-        state.columns, state.slot, state.owner, state.hand, state.counts,
-    )  # fmt: skip
-    tail = (state.active, state.size, rule) if away else (rule, gammas)
-    return (*kept, *tail, first, steps)
+    arrays = (model.left, model.right, model.signs, model.linear)
+    table = (model.left * model.signs @ model.right.T).astype(np.float32)
+    if not gram:
+        table = table[:0, :0]
+    w, s = state.w, state.s
+    # far too small a constant, so that steps are taken again
+    kept = (w.copy(), s.copy(), w.copy(), s.copy(), np.array([momentum]), np.array([0.1, 0.0]))
+    moved = (w, s, *kept, np.zeros(7, dtype=np.int64))
+    return (*arrays, table, 1.0, 1e-14, problem.kind.has_potential, *moved, 5, 12)
 
 
-def pricing_arguments(problem):
+def first_order_arguments(problem, kept, *numbers):
     model, state = hull_and_state(problem)
-    state.w[:] = np.random.default_rng(1).dirichlet(np.ones(problem.n))
-    refreshed = (state.w, state.y, state.x, state.s, state.level)
-    return (model.left, model.right, model.signs, model.linear, model.points, *refreshed)
+    arrays = (model.left, model.right, model.signs, model.linear)
+    return (*arrays, numbers[0], state.w, state.s, kept, np.zeros(7, dtype=np.int64), *numbers[1:])
 
 
-def column_arguments(problem, key, keep):
-    model, state = hull_and_state(problem)
-    cache = (state.columns, state.slot, state.owner, state.hand)
-    state.columns[:] = 0.0
-    return (model.left, model.right, model.signs, key, *cache, keep)
-
-
-def gradient_arguments(problem, momentum):
+def score_arguments(problem):
     model, _ = hull_and_state(problem)
-    w = problem.start.dense(problem.n)[0]
-    lipschitz = 1.1 * np.linalg.norm(model.left, 2) ** 2 if model.left.size else 1.0
-    counts = np.zeros(7, dtype=np.int64)
-    kept = (model.left, model.right, model.signs, model.linear, float(lipschitz))
-    return (*kept, w, w.copy(), np.array([momentum]), counts, 30)
+    w = np.random.default_rng(1).dirichlet(np.ones(problem.n))
+    w[:1] *= problem.n == 1  # an atom without weight
+    arrays = (model.left, model.right, model.signs, model.linear)
+    return arrays, (w, np.empty_like(model.signs), np.empty_like(w))
+
+
+def near_arguments(problem, gram):
+    arrays, room = score_arguments(problem)
+    table = (arrays[0] * arrays[2] @ arrays[1].T).astype(np.float32)
+    anchor = np.full(problem.n, 1 / problem.n)
+    return (*arrays, table if gram else table[:0, :0], 2.0, arrays[3], anchor, *room)
 
 
 def score_tables():
@@ -101,23 +85,41 @@ def lines():
 
 
 SEARCHES = (EXACT, SHORT, BACKTRACKING)
-STEPS = (GIVEN, *SEARCHES)
 ARGUMENTS = {
-    "toward": [frank_wolfe_arguments(p, r, False) for p in HULLS.values() for r in STEPS],
-    "toward_or_away": [frank_wolfe_arguments(p, r, True) for p in HULLS.values() for r in SEARCHES],
-    "list_in_use": [
-        (np.array(w), np.array([*keys, *[0] * (4 - len(keys))]), np.array([len(keys)]), key)
-        for w in ([0.5, 0.0, 0.5, 0.0], [0.0, 0.0, 1.0, 0.0], [0.25, 0.25, 0.25, 0.25])
-        for keys in ([0, 2], [2, 0, 3], [1])
-        for key in range(4)
+    "projected_gradient": [
+        gradient_arguments(p, t, gram)
+        for p in HULLS.values() for t in (0.0, 1.0) for gram in (False, True)
     ],
-    "refresh": [pricing_arguments(p) for p in HULLS.values()],
-    "column": [column_arguments(p, p.n - 1, keep) for p in HULLS.values() for keep in (-1, 0)],
-    "projected_gradient": [gradient_arguments(p, t) for p in HULLS.values() for t in (0.0, 1.0)],
+    "extragradient": [
+        first_order_arguments(p, np.array([10.0]), 1e-14, 40) for p in HULLS.values()
+    ],
+    "mirror_descent": [
+        first_order_arguments(p, np.log(np.full(p.n, 1 / p.n)), 0.1, 0, 40) for p in HULLS.values()
+    ],
+    "softmax_of": [(v, np.empty_like(v)) for table in score_tables() for v in table],
+    "scores_at": [(*a, *room) for a, room in map(score_arguments, HULLS.values())],
+    "scores_near": [near_arguments(p, gram) for p in HULLS.values() for gram in (False, True)],
+    "gram_product": [
+        (a[4], a[5], a[6], a[8], a[7], a[10])
+        for a in (near_arguments(p, gram=True) for p in HULLS.values())
+    ],
+    "weighted_sum": [
+        (a[1], room[0], room[1].copy()) for a, room in map(score_arguments, HULLS.values())
+    ],
+    "steepness": [
+        (*near_arguments(p, gram)[:3], *near_arguments(p, gram)[4:6], 3)
+        for p in HULLS.values() for gram in (False, True)
+    ],
+    "moves": [tuple(np.random.default_rng(6).standard_normal((4, n))) for n in (1, 2, 37)],
+    "alignment": [tuple(np.random.default_rng(7).standard_normal((3, n))) for n in (1, 2, 37)],
+    "anchored": [(step,) for step in (1, 8, 16, 24, 32, 40, 64)],
+    "below": [(v, x) for table in score_tables() for v in table for x in (0.0, 1.0)],
     "project": [(v, np.empty_like(v)) for table in score_tables()[::3] for v in table],
     "leader": [(row, tie) for table in score_tables() for row in table for tie in (0.0, 1e-14)],
     "leaders": [(table, 0.0, np.empty(len(table), np.int64)) for table in score_tables()],
     "line_step": list(lines()),
+    **made_active_sets.ARGUMENTS,
+    **made_frank_wolfe.ARGUMENTS,
 }  # fmt: skip
 
 
@@ -127,6 +129,15 @@ def kernels():
         home = importlib.import_module(f"fwbench.kernels.{module.name}")
         found |= {name: k for name, k in vars(home).items() if isinstance(k, Dispatcher)}
     return found
+
+
+def flat(values):
+    """Yield the arrays and numbers of arguments and results, tuples opened."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from flat(value)
+        elif value is not None:
+            yield value
 
 
 def test_every_kernel_is_compared_here():
@@ -140,9 +151,9 @@ def test_a_compiled_kernel_does_what_python_does(name):
         compiled, interpreted = copy.deepcopy(arguments), copy.deepcopy(arguments)
         with np.errstate(divide="ignore", invalid="ignore"):
             results = kernel(*compiled), plain(kernel)(*interpreted)
-        for ours, theirs in zip((*compiled, results[0]), (*interpreted, results[1]), strict=True):
-            if ours is not None:
-                np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-12)
+        both = flat((*compiled, results[0])), flat((*interpreted, results[1]))
+        for ours, theirs in zip(*both, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-12)
 
 
 def test_plain_kernels_call_only_plain_kernels():
@@ -154,7 +165,7 @@ def test_plain_kernels_call_only_plain_kernels():
                 yield inner.__name__
                 yield from called(inner)
 
-    assert {"leader", "line_step", "column", "refresh"} <= set(called(plain(toward)))
+    assert {"leading", "line_step", "blend", "fill", "product"} <= set(called(plain(toward)))
     for kernel in kernels().values():
         list(called(plain(kernel)))
 
@@ -229,32 +240,13 @@ def test_the_lowest_index_leads_among_equals():
     assert leader(scores, 1e-14) == 1
 
 
-def test_the_oldest_column_gives_way_but_never_the_kept_one():
-    model, state = hull_and_state(HULLS["random"])
-    cache = (state.columns, state.slot, state.owner, state.hand)
-    assert len(state.columns) == 2
-
-    def ask(key, keep=-1):
-        row = column(model.left, model.right, model.signs, key, *cache, keep)
-        expected = model.left @ (model.signs * model.right[key])
-        np.testing.assert_allclose(state.columns[row], expected, rtol=1e-14)
-        return row
-
-    first, second = ask(0), ask(1)
-    assert ask(0) == first
-    assert ask(2) == first  # 0 was older
-    assert state.slot[0] == -1
-    assert ask(3, keep=1) == first  # 1 is the oldest now
-    assert state.slot[1] == second
-
-
 # -- the projection onto the simplex -----------------------------------------------------------
 
 
 def projected(v):
     v = np.asarray(v, dtype=np.float64)
     out = np.empty_like(v)
-    project(v, out)
+    project(v.copy(), out)
     return out
 
 
@@ -356,20 +348,3 @@ def test_backtracking_ends_with_an_estimate_that_holds():
         # the decrease that the bound promises is there
         assert -gamma + curvature * gamma**2 / 2 <= -gamma + estimate[0] * gamma**2 + 1e-15
         assert gamma == min(1.0, 1.0 / (estimate[0] * 2.0))
-
-
-def test_an_away_step_takes_no_more_than_the_weight_there_is():
-    # B12: an atom of small weight, the optimum without it
-    small = 1e-5
-    problem = QuadraticOverHull(
-        [[10.0, 0.0], [0.1, 1.0], [0.1, -1.0]],
-        start=Combinations.from_dense([[small, 0.5 - small / 2, 0.5 - small / 2]]),
-    )
-    arguments = list(frank_wolfe_arguments(problem, EXACT, True))
-    arguments[-1] = 1
-    toward_or_away(*arguments)
-    w, counts = arguments[7], arguments[17]
-    assert (w >= 0).all()
-    assert w.sum() == pytest.approx(1.0, abs=1e-15)
-    assert counts[4:].tolist() == [1, 0, 1]  # away, and dropped
-    assert w[0] == 0.0

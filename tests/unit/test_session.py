@@ -49,11 +49,21 @@ def written(folder, content, name="mine.toml"):
 def test_every_solver_meets_every_problem_as_often_as_asked():
     tasks = asked(problems=(CONVEX, CONCAVE), solvers=("frank_wolfe", "away_steps"), repeat=2)
     assert [task.order for task in tasks] == list(range(2 * 3 * 2))
-    assert [task.repetition for task in tasks] == [0, 1] * 6
-    assert [task.solver_label for task in tasks[:6:2]] == [
+    assert [task.repetition for task in tasks] == [0, 0, 0, 1, 1, 1] * 2  # in turns
+    assert [task.solver_label for task in tasks[:3]] == [
         "frank_wolfe", "frank_wolfe[step=exact]", "away_steps",
     ]  # fmt: skip
     assert len({task.run_id for task in tasks}) == len(tasks)
+
+
+def test_a_suite_may_ask_for_repetitions(tmp_path):
+    block = f'[[block]]\nproblems = ["{CONVEX}"]\nsolvers = ["away_steps"]\n'
+    path = written(tmp_path, block + "repeat = 2\n")
+    for asked_for, times in ((1, 2), (3, 3)):
+        tasks, _ = plan(Question(path, repeat=asked_for))
+        assert [task.repetition for task in tasks if task.solver_label == "away_steps"] == list(
+            range(times)
+        )
 
 
 def test_what_is_asked_twice_runs_once():

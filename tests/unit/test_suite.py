@@ -48,6 +48,11 @@ def test_a_file_is_read(written):
     assert suite.blocks[0].limits == {"tol": 1e-4}
 
 
+def test_a_block_may_run_more_than_once(written):
+    assert load(written(BLOCK)).blocks[0].repeat == 1
+    assert load(written(BLOCK + "repeat = 3\n")).blocks[0].repeat == 3
+
+
 def test_all_solvers_run_where_none_are_named(written):
     assert load(written(BLOCK)).blocks[0].solvers is None
 
@@ -79,6 +84,8 @@ def test_the_digest_is_of_the_file(written):
         (BLOCK + "solvers = []", InvalidParameter, "solvers may be left out"),
         ('[[block]]\nproblems = "polygon"', InvalidParameter, "must be a list of texts"),
         ("[[block]]\nproblems = [1]", InvalidParameter, "must be a list of texts"),
+        (BLOCK + "repeat = 0", InvalidParameter, "repeat must be a positive integer; got 0"),
+        (BLOCK + "repeat = true", InvalidParameter, "repeat must be a positive integer; got True"),
         ('version = "1"\n' + BLOCK, InvalidParameter, "version must be an integer; got '1'"),
         ("name = 3\n" + BLOCK, InvalidParameter, "name must consist of letters.*got 3"),
         ('name = "../up"\n' + BLOCK, InvalidParameter, "name must consist of letters"),

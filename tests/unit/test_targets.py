@@ -127,14 +127,17 @@ def test_where_every_point_is_optimal_all_targets_are_met_at_once():
 
 
 def tables(*given):
-    """Return runs and targets of (solver, status, {target: seconds}) on one instance."""
+    """Return runs and targets of (solver, status, {target: seconds}) on one instance.
+
+    A name such as "a@1e-4" says at which tolerance; else it is not known.
+    """
     runs, rows = [], []
-    for i, (solver, status, reached) in enumerate(given):
-        run_id = f"run{i}"
+    for i, (name, status, reached) in enumerate(given):
+        run_id, (solver, _, tol) = f"run{i}", name.partition("@")
         runs.append(
             {"run_id": run_id, "instance": "i[]", "instance_label": "i", "kind": "convex",
              "solver_label": solver, "status": status, "seconds_from": "trace", "seconds": np.nan,
-             "steps": 10}
+             "steps": 10, "tol": float(tol or "nan"), "repetition": i}
         )  # fmt: skip
         rows += [
             {"run_id": run_id, "measure": "gap", "target": target, "lmo_high": 3, "k_high": 5,
@@ -201,6 +204,34 @@ def test_a_solver_that_failed_wins_nothing(status):
     given = [("a", "converged", {E8: 1.0}), ("a", status, left), ("b", "converged", {E8: 7.0})]
     row = won(1e-8, *given)
     assert (row.solver_label, row.reached) == ("b", 1)
+
+
+def test_of_several_tolerances_the_best_time_counts():
+    loose, tight = ("a@1e-4", "finished", {E6: 1.0}), ("a@1e-8", "finished", {E6: 3.0, E8: 3.0})
+    other = ("b@1e-8", "converged", {E6: 2.0, E8: 2.0})
+    row = won(1e-6, loose, tight, other)
+    assert (row.solver_label, row.run_id, row.seconds, row.reached, row.of) == (
+        "a",
+        "run0",
+        1,
+        2,
+        2,
+    )
+    row = won(1e-8, loose, tight, other)
+    assert (row.solver_label, row.runner_up, row.ratio, row.reached) == ("b", "a", 1.5, 2)
+
+
+def test_runs_with_other_limits_are_no_repetitions():
+    runs, rows = tables(("a", "budget", {}), ("a", "converged", {E8: 3.0}))
+    runs["repetition"] = 0
+    table = winners(runs, rows)
+    assert table[table["target"] == 1e-8].iloc[0]["run_id"] == "run1"
+
+
+def test_a_failure_at_one_tolerance_is_none_at_another():
+    wrong = ("a@1e-12", "wrong", {E8: 1.0})
+    row = won(1e-8, wrong, ("a@1e-8", "finished", {E8: 3.0}), ("b@1e-8", "converged", {E8: 7.0}))
+    assert (row.solver_label, row.seconds, row.reached, row.of) == ("a", 3.0, 2, 2)
 
 
 def test_a_start_that_is_optimal_takes_no_time():

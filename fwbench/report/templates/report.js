@@ -143,6 +143,25 @@
     drawCurves();
   }
 
+  // ---- growth -------------------------------------------------------------------------------
+  function drawGrowth(regime, place) {
+    const traces = regime.lines.map(({ solver, sizes, seconds }) => {
+      const look = data.solvers[solver];
+      return {
+        type: "scatter", mode: "lines+markers", x: sizes, y: seconds, name: plain(look.label),
+        line: { color: look.colour, dash: look.dash, width: 2 }, marker: { color: look.colour, symbol: look.symbol, size: 8 },
+        hovertemplate: `${regime.against} = %{x}: %{y:.3s}s`,
+      };
+    });
+    Plotly.newPlot(find(`growth-${place}`), traces, {
+      xaxis: { ...logAxis(traces.flatMap((t) => t.x)), title: { text: regime.against, standoff: 8 } },
+      yaxis: { ...logAxis(traces.flatMap((t) => t.y)), exponentformat: "SI", minexponent: 0, ticksuffix: "s" },
+      font, hovermode: "closest", margin: { l: 58, r: 14, t: 12, b: 46 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
+      legend: { orientation: "h", x: 0, y: -0.16, yanchor: "top", itemwidth: 42 },
+    }, config);
+  }
+  data.growth.forEach(drawGrowth);
+
   // ---- pictures -----------------------------------------------------------------------------
   function drawPicture(picture, place) {
     const column = (points, j) => points.map((p) => p && p[j]);

@@ -1,0 +1,154 @@
+"""How long to a certified gap, by whom, and how many times longer than the suite's own best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fwbench.trace import Status
+
+GAPS = (1e-4, 1e-8, 1e-12)  # of the scale
+LOOSE = 1e-9  # convex weights within this are convex weights, however tight the gap
+ROUNDING = 1e-9  # a tolerance of 1e-4 is the gap 1e-4, however it was written
+VOID = frozenset({Status.NONFINITE, Status.ERROR, Status.CRASHED, Status.MEMORY})
+COLUMNS = (
+    "instance", "instance_label", "n", "d", "solver_label", "library", "target", "seconds",
+    "total", "ratio", "ratio_total", "first", "tol", "run_id", "status", "gap_relative", "reason",
+)  # fmt: skip
+
+
+class _Reached(NamedTuple):
+    """Seconds in the solver, seconds with set-up."""
+
+    seconds: float
+    total: float
+
+
+def races(runs: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
+    """Return a row an instance, solver and certified gap of 1e-4, 1e-8 and 1e-12 of the scale.
+
+    A checkpoint has come to a gap τ if what the judge certified there (the smaller of gap and
+    value − best lower bound of that run) is at most τ of the scale and the weights, as returned,
+    are convex weights within τ. A run's own word counts for nothing, its status neither: a code
+    that called itself optimal and was not may have come to 1e-4 all the same. A solver that was
+    run with several tolerances or limits has the best time of all, of repetitions the median.
+
+    Parameters
+    ----------
+    runs, trace : DataFrame
+        As in the findings.
+
+    Returns
+    -------
+    DataFrame
+        ``seconds`` is the time inside the solver, ``total`` that and the set-up; ``ratio`` and
+        ``ratio_total`` are these over the least of the suite's own solvers (`library` is null);
+        ``first`` marks the least total of the suite's own, and of the foreign codes. Where the gap
+        was not reached the times are null, and ``status``, ``gap_relative`` and ``reason`` are
+        those of the run that came nearest. Gaps that no run was asked for have no rows.
+    """
+    rows: list[dict[str, Any]] = []
+    traces = {str(name): group for name, group in trace.groupby("run_id", sort=False)}
+    reached = {
+        str(run["run_id"]): _reached(run, traces[run["run_id"]])
+        for run in runs.to_dict("records")
+        if run["run_id"] in traces and run["status"] not in VOID
+    }
+    for _, here in runs.groupby("instance", sort=False):
+        for target in GAPS:
+            if not (here["tol"] > target * (1 + ROUNDING)).all():
+                rows += _race(here, target, reached)
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(
+        {name: "float64" for name in COLUMNS if name.startswith(("seconds", "total", "ratio"))}
+    )
+
+
+def _race(
+    here: pd.DataFrame, target: float, reached: dict[str, dict[float, _Reached]]
+) -> list[dict[str, Any]]:
+    """Return the rows of one instance and gap."""
+    rows = []
+    for _, mine in here.groupby("solver_label", sort=False):
+        row = {name: mine[name].iloc[0] for name in COLUMNS if name in mine} | {"target": target}
+        best = min(_times(mine, target, reached), default=None, key=lambda one: one[1].total)
+        run = _nearest(mine, target) if best is None else best[0]
+        times = _Reached(np.nan, np.nan) if best is None else best[1]
+        told = ("tol", "run_id", "status", "gap_relative", "reason")
+        row |= {name: None if run is None else run[name] for name in told}
+        rows.append(row | times._asdict())
+    own = [row for row in rows if pd.isna(row["library"])]
+    foreign = [row for row in rows if not pd.isna(row["library"])]
+    for row in rows:
+        row["ratio"] = _over(row["seconds"], [one["seconds"] for one in own])
+        row["ratio_total"] = _over(row["total"], [one["total"] for one in own])
+    for side in (own, foreign):
+        totals = [row["total"] for row in side]
+        for row in side:
+            row["first"] = bool(row["total"] == np.nanmin([*totals, np.inf]))
+    return rows
+
+
+def _times(
+    mine: pd.DataFrame, target: float, reached: dict[str, dict[float, _Reached]]
+) -> Iterator[tuple[Mapping[Any, Any], _Reached]]:
+    """Yield, for each budget with which all repetitions came there, a run and median times."""
+    budget = mine.groupby(["tol", "repetition"], dropna=False).cumcount()
+    for _, repeated in mine.groupby([mine["tol"], budget], sort=False, dropna=False):
+        found = [reached.get(run_id, {}).get(target) for run_id in repeated["run_id"]]
+        times = [one for one in found if one is not None]
+        if len(times) == len(found):
+            seconds, total = (float(np.median(column)) for column in zip(*times, strict=True))
+            yield repeated.iloc[0].to_dict(), _Reached(seconds, total)
+
+
+def _nearest(mine: pd.DataFrame, target: float) -> Mapping[Any, Any] | None:
+    """Return the run that came nearest to a gap, of those that were asked for it."""
+    asked = mine[~(mine["tol"] > target * (1 + ROUNDING))]
+    if asked.empty:
+        return None
+    order = asked["gap_relative"].astype("Float64").astype(float).fillna(np.inf).argsort()
+    return asked.iloc[int(order.iloc[0])].to_dict()
+
+
+def _over(value: float, own: list[float]) -> float:
+    least = np.nanmin([*own, np.inf])
+    return float(value / least) if 0 < least < np.inf else np.nan
+
+
+def _reached(run: Mapping[Any, Any], rows: pd.DataFrame) -> dict[float, _Reached]:
+    """Return the times at which one run came to each gap."""
+    rows = rows.sort_values("k", kind="stable")
+    if int(rows["k"].iloc[-1]) == 1:  # the start of a direct method is none of its answers
+        rows = rows[rows["k"] > 0]
+    k, seconds = rows["k"].to_numpy(dtype=float), rows["seconds"].to_numpy(dtype=float)
+    gap, violation = certified(rows) / (run["scale"] or 1.0), rows["feasibility"].to_numpy(float)
+    # the trace says when, the uninterrupted call how long it all takes
+    whole = run["seconds_from"] == "run" and seconds[-1] > 0
+    share = float(run["seconds"]) / seconds[-1] if whole else 1.0
+    setup = 0.0 if pd.isna(run["setup_seconds"]) else float(run["setup_seconds"])
+    times = {}
+    for target in GAPS:
+        met = (gap <= target) & (violation <= max(target, LOOSE))
+        if met.any():
+            at = float(seconds[met.argmax()]) * share if k[met.argmax()] > 0 else 0.0
+            times[target] = _Reached(at, at + setup)
+    return times
+
+
+def certified(rows: pd.DataFrame) -> NDArray[np.float64]:
+    """Return what was certified at each checkpoint: the gap, or value − best bound if smaller.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> rows = {"gap": [3.0, 2.0], "value_centred": [1.0, 1.0], "lower_centred": [nan, 0.5]}
+    >>> certified(pd.DataFrame(rows)).tolist()
+    [3.0, 0.5]
+    """
+    columns = (rows[name].to_numpy(float) for name in ("gap", "value_centred", "lower_centred"))
+    gap, value, lower = columns
+    return np.asarray(np.fmin(gap, np.maximum(value - lower, 0.0)))
