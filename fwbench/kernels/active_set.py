@@ -11,7 +11,7 @@ more, an atom less is a pass of rotations, and the affine minimiser is one back 
 
 import numpy as np
 
-from fwbench.kernels import jit, jit_sums
+from fwbench.kernels import jit_view_sums, jit_views
 from fwbench.kernels.passes import product
 
 # A row whose distance to the affine hull of the others is below this part of σ, squared, depends
@@ -20,7 +20,7 @@ DEPENDENT = 1e-13
 NOTHING = 1e-15  # a weight below this is none
 
 
-@jit_sums
+@jit_view_sums
 def inner(a, b, size):
     """Return Σ a_i b_i over the first `size` entries."""
     total = 0.0
@@ -29,16 +29,24 @@ def inner(a, b, size):
     return total
 
 
-@jit_sums
+@jit_views
+def copied(row, out):
+    """Write a row into out."""
+    for i in range(len(row)):
+        out[i] = row[i]
+
+
+@jit_view_sums
 def combined(rows, weights, size, out):
     """Write Σ w_q rows_q over the first `size` rows into out (r,)."""
-    out[:] = 0.0
+    for i in range(len(out)):
+        out[i] = 0.0
     for q in range(size):
         for i in range(len(out)):
             out[i] += weights[q] * rows[q, i]
 
 
-@jit_sums
+@jit_view_sums
 def forward(R, size, v):
     """Solve R'u = v in place for the first `size` entries."""
     for q in range(size):
@@ -47,7 +55,7 @@ def forward(R, size, v):
             v[p] -= R[q, p] * v[q]
 
 
-@jit_sums
+@jit_view_sums
 def backward(R, size, v):
     """Solve Ru = v in place for the first `size` entries, two rows at a time."""
     q = size - 1
@@ -64,7 +72,7 @@ def backward(R, size, v):
         q -= 2
 
 
-@jit_sums
+@jit_view_sums
 def rotate(R, ones, bent, first, size):
     """Make R triangular again, whose columns have an entry below the diagonal from `first` on."""
     for c in range(first, size):
@@ -82,7 +90,7 @@ def rotate(R, ones, bent, first, size):
             v[c + 1] = cosine * e - sine * a
 
 
-@jit
+@jit_views
 def append(corral, row, height, key, shift, column):
     """Take an atom in with weight 0; False, and nothing changed, if it depends on the others.
 
@@ -91,17 +99,19 @@ def append(corral, row, height, key, shift, column):
     P, R, ones, bent, b, w, keys, size = corral
     k = size[0]
     product(P[:k], row, column)
-    column[:k] += shift
+    for q in range(k):
+        column[q] += shift
     forward(R, k, column)
     square = shift + inner(row, row, len(row))
     rest = square - inner(column, column, k)
     if rest <= DEPENDENT * square:
         return False
-    R[:k, k] = column[:k]
+    for q in range(k):
+        R[q, k] = column[q]
     R[k, k] = np.sqrt(rest)
     ones[k] = (1.0 - inner(column, ones, k)) / R[k, k]
     bent[k] = (-height - inner(column, bent, k)) / R[k, k]
-    P[k] = row
+    copied(row, P[k])
     b[k] = height
     w[k] = 0.0
     keys[k] = key
@@ -109,13 +119,13 @@ def append(corral, row, height, key, shift, column):
     return True
 
 
-@jit
+@jit_views
 def remove(corral, place):
     """Let the atom at a place go; rotations mend the factor, O(k²)."""
     P, R, ones, bent, b, w, keys, size = corral
     k = size[0] - 1
     for q in range(place, k):
-        P[q] = P[q + 1]
+        copied(P[q + 1], P[q])
         b[q] = b[q + 1]
         w[q] = w[q + 1]
         keys[q] = keys[q + 1]
@@ -126,7 +136,7 @@ def remove(corral, place):
     size[0] = k
 
 
-@jit
+@jit_views
 def affine_minimiser(corral, refine, scratch):
     """Write the minimiser over the affine hull, in weights, into the first of `scratch`.
 
@@ -164,7 +174,7 @@ def affine_minimiser(corral, refine, scratch):
         u[q] /= total
 
 
-@jit
+@jit_views
 def shed(corral):
     """Let atoms without weight go and make the rest sum to 1."""
     _, _, _, _, _, w, _, size = corral
@@ -178,7 +188,7 @@ def shed(corral):
         w[q] /= total
 
 
-@jit
+@jit_views
 def correct(corral, refine, scratch):
     """Move to the minimiser over the hull of the atoms in use, letting go of those it leaves.
 
@@ -203,7 +213,7 @@ def correct(corral, refine, scratch):
             break
 
 
-@jit
+@jit_views
 def exchange(corral, row, height, key, shift, slope, column):
     """Take an atom in that depends on those in use: along the line without curvature.
 
@@ -234,7 +244,7 @@ def exchange(corral, row, height, key, shift, slope, column):
     return True
 
 
-@jit
+@jit_views
 def known(corral, key):
     """Return whether an atom is in use."""
     keys, size = corral[6], corral[7]
@@ -244,7 +254,7 @@ def known(corral, key):
     return found
 
 
-@jit
+@jit_views
 def enter(corral, row, height, key, shift, slope, refine, scratch):
     """Take one atom in and correct; False where it did not stay. O(k² + kr) a minor cycle.
 
@@ -263,16 +273,18 @@ def enter(corral, row, height, key, shift, slope, refine, scratch):
     return taken and known(corral, key)
 
 
-@jit
-def settle(corral, rows, heights, keys, count, shift, stop, x, refine, scratch):
+@jit_views
+def settle(corral, rows, heights, keys, count, shift, stop, x, refine, room, scratch):
     """Minimise over the hull of the atoms in use and of `count` candidates, to a gap of `stop`.
 
     Multiple pricing: a major cycle looks at the candidates alone. ``x = P'w`` is kept up to
-    date. Returns the number of major cycles that changed something.
+    date; `room` is (scores, banned), shape (count,) each or longer. Returns the number of major
+    cycles that changed something.
     """
     P, _, _, _, b, w, _, size = corral
-    scores = np.empty(count)
-    banned = np.zeros(count, np.bool_)
+    scores, banned = room
+    for i in range(count):
+        banned[i] = False
     taken = idle = 0
     lowest = np.inf
     while idle <= len(w):

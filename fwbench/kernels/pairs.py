@@ -69,15 +69,14 @@ def curved(scores, least, column, own, tie, active, reach, size):
     The choice of a pair by second-order information. `own` is ⟨v_j, Qv_j⟩; a curvature that is
     rounding, or negative, counts as a very small one.
     """
+    small = tie if tie > 0 else 1 + tie  # no tie, no scale: all scores are one
     found, most = 0, 0 * tie
     for p in range(size):
         a = np.uintp(active[p])
         fall = scores[a] - least
         fall = fall if fall > 0 else 0 * fall
         curvature = own + reach[p] - 2 * column[a]
-        curvature = curvature if curvature > tie else tie
-        # no tie, no scale: all scores are one
-        promise = fall * fall / curvature if fall > 0 else 0 * fall
+        promise = fall * fall / (curvature if curvature > small else small)
         found = p if promise > most else found
         most = promise if promise > most else most
     return found

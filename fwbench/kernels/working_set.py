@@ -126,6 +126,7 @@ def pricing_rounds(hull, corral, kept, near, size, sizes, counters, first, steps
     x, gap, _, leaders, minima = kept
     room = len(leaders) + len(w)
     rows, heights, names = np.empty((room, len(x))), np.empty(room), np.empty(room, np.int64)
+    free = np.empty(room), np.empty(room, np.bool_)
     refine = np.zeros(1, np.bool_)
     scratch = np.empty(len(w)), np.empty(len(x)), np.empty(len(w))
     for t in range(first, first + steps):
@@ -142,7 +143,7 @@ def pricing_rounds(hull, corral, kept, near, size, sizes, counters, first, steps
         before = gap[0]
         stop = max(near[3][3] * before, EXACT * scale)
         refine[0] = False
-        taken = settle(corral, rows, heights, names, count, shift, stop, x, refine, scratch)
+        taken = settle(corral, rows, heights, names, count, shift, stop, x, refine, free, scratch)
         full = price_near(hull, corral, kept, near, size, sizes)
         counters[LMO] += 1
         counters[GRADIENT] += 1
@@ -201,7 +202,8 @@ def corrective_step(hull, corral, kept, size, sizes, counters, visited, count):
     refine = np.zeros(1, np.bool_)
     scratch = np.empty(len(w)), np.empty(len(x)), np.empty(len(w))
     stop = EXACT * scale
-    taken = settle(corral, rows, heights, visited, count, shift, stop, x, refine, scratch)
+    free = np.empty(count), np.empty(count, np.bool_)
+    taken = settle(corral, rows, heights, visited, count, shift, stop, x, refine, free, scratch)
     price(hull, corral, x, tie, gap, lead, leaders, minima, size)
     counters[LMO] += 1
     counters[GRADIENT] += 1

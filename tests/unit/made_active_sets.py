@@ -81,7 +81,8 @@ def settled(problem):
     rows, heights = np.empty((len(keys), model.rank)), np.empty(len(keys))
     for key in keys:
         heights[key] = coordinates(model.hull, key, rows[key])
-    tail = (1e-9 * model.scale, state.x, np.zeros(1, dtype=bool), scratch(state))
+    room = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
+    tail = (1e-9 * model.scale, state.x, np.zeros(1, dtype=bool), room, scratch(state))
     return state.arrays, rows, heights, keys, len(keys), model.shift, *tail
 
 
@@ -175,6 +176,7 @@ ARGUMENTS = {
         (p.packed, p.mean, np.ones(p.d), *passes(p)[2:], 7) for p in HULLS.values()
     ],
     "inner": [(np.arange(6.0), np.ones(6), size) for size in (0, 1, 6)],
+    "copied": [(np.arange(3.0), np.zeros(3))],
     "combined": [(np.eye(4, 3), np.arange(4.0), size, np.ones(3)) for size in (0, 1, 4)],
     "forward": [triangular(p) for p in HULLS.values()],
     "backward": [triangular(p) for p in HULLS.values()],

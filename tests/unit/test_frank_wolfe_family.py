@@ -128,7 +128,7 @@ def test_a_step_is_the_formula(seed):
 
 
 def test_among_the_worst_and_the_best_in_use_the_lowest_index_counts():
-    scores = np.array([2.0, 1.0, 3.0, 1.0 + 1e-15, 3.0 - 1e-15, 2.0, 9.0])
+    scores = np.array([2.0, 1.0 + 1e-15, 3.0, 1.0, 3.0 + 1e-15, 2.0, 9.0])
     active = np.array([4, 5, 3, 2, 1, 0, 6])
     assert worst(scores, 1e-14, active, 4) == 3  # 2 and 4 are tied: the third place holds 2
     assert worst(scores, 0.0, active[:3], 3) == 0
