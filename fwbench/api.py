@@ -17,6 +17,7 @@ from fwbench import catalog
 from fwbench.choose import choose
 from fwbench.errors import InvalidParameter, InvalidProblem, Refused
 from fwbench.geometry.combinations import Combinations
+from fwbench.geometry.forms import Kind
 from fwbench.judge import Judge, Look
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import misfit
@@ -124,12 +125,18 @@ def solve(
     if not isinstance(problem, QuadraticOverHull):
         kind = type(problem).__name__
         raise InvalidProblem(f"solve takes a QuadraticOverHull; got {kind} (wrap the atoms?)")
-    if max_steps != int(max_steps):
-        raise InvalidParameter(f"max_steps must be a whole number; got {max_steps}")
-    max_steps = int(max_steps)
+    if not isinstance(solver, str):
+        raise InvalidParameter(
+            f"solver must be a text; got {solver!r} (one name, its parameters in brackets)"
+        )
     for name, limit in (("tol", tol), ("max_steps", max_steps), ("max_seconds", max_seconds)):
+        if not isinstance(limit, int | float | np.number):
+            raise InvalidParameter(f"{name} must be a number; got {limit!r}")
         if not limit > 0:
             raise InvalidParameter(f"{name} must be positive; got {limit}")
+    if not max_steps < np.inf or max_steps != int(max_steps):
+        raise InvalidParameter(f"max_steps must be a whole number; got {max_steps}")
+    max_steps = int(max_steps)
     if start is not None:
         problem = problem.starting_at(start)
     choice, method = _method(choose(problem) if solver == "auto" else solver)
@@ -168,7 +175,7 @@ def solve(
         look = _looked(judge, state, kept, clock)
     if look.finite and look.row.get("feasibility") is None:
         look = judge.look(state.points(), None, last=True)
-    relative = judge.certified(look)
+    relative, convex = judge.certified(look), problem.kind is Kind.CONVEX
     violated = (look.row.get("feasibility") or 0.0) > judge.allowed(state.steps, tol)
     status, reason = Status.BUDGET, f"{max_steps} steps spent"
     if relative is None:
@@ -176,6 +183,8 @@ def solve(
     elif violated:
         outside = look.row["feasibility"]
         status, reason = Status.INFEASIBLE, f"{outside:.1e} of the radius outside the hull"
+    elif state.claim == "optimal" and relative > max(tol, entry.promise) and convex:
+        status, reason = Status.WRONG, f"called itself optimal {relative:.1e} of the scale short"
     elif relative <= tol:
         status, reason = Status.CONVERGED, f"certified gap {relative:.1e} of the scale"
     elif clock > max_seconds * 1e9 and (entry.sampling is Sampling.ONCE or not state.done):

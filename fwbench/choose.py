@@ -8,6 +8,8 @@ bounds were measured on Gaussian hulls, 100 to 10 000 atoms in 50 to 1000 coordi
 
 from __future__ import annotations
 
+import numpy as np
+
 from fwbench import catalog
 from fwbench.catalog import Choice
 from fwbench.geometry.forms import Factored, Kind
@@ -21,9 +23,11 @@ _BY_KIND = {
     Kind.GENERAL: "projected_gradient[momentum=none]",
 }
 
-CENTRAL = 0.03  # a linear part of the scale so small leaves the optimum near the mean
+# A linear part of the scale so small leaves the optimum near the mean, and where there are hardly
+# more atoms than coordinates a larger one leaves many atoms in use.
+CENTRAL, WIDE = 0.03, 0.05
 LARGE = 150  # coordinates from which on a full support is a large one
-MOST = 5000  # atoms whose n × n products are worth making
+MOST = 10_000  # atoms, of which a face may hold many
 # Around twice as many atoms as coordinates the mean of a random hull is hardly inside, if at all
 # (Wendel 1962): gradient steps crawl, faces change. With very many a pass is what counts.
 FEW, MANY, TOO_MANY = 1.7, 2.3, 10.0
@@ -41,9 +45,12 @@ def choose(problem: QuadraticOverHull) -> str:
         return _BY_KIND[problem.kind]
     rank = len(problem.form.F) if isinstance(problem.form, Factored) else problem.d
     quadratic = problem.quadratic_scale
-    central = problem.scale - quadratic <= CENTRAL * quadratic
-    shape = problem.n <= FEW * rank or MANY * rank <= problem.n <= TOO_MANY * rank
-    dense = central and rank >= LARGE and problem.n <= MOST and shape
+    wide = problem.n <= FEW * rank
+    central = problem.scale - quadratic <= (WIDE if wide else CENTRAL) * quadratic
+    shape = wide or MANY * rank <= problem.n <= TOO_MANY * rank
+    # single precision is enough for working sets, which read it in double, not for Newton's method
+    double = problem.dtype == np.float64
+    dense = central and rank >= LARGE and problem.n <= MOST and shape and double
     return "projected_newton" if dense else "working_set"
 
 

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from fwbench.errors import MissingExtra, Refused
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Dense, Diagonal, Scalar, along, semidefinite_root
-from fwbench.geometry.programs import compact, shares
+from fwbench.geometry.inputs import read_only
+from fwbench.geometry.programs import LeastDistance, ahead, compact, homogeneous, shares
+from fwbench.kernels.passes import centred_product, placed
 from fwbench.problem import QuadraticOverHull
 
 Array = NDArray[np.float64]
@@ -39,57 +41,133 @@ BEYOND = (
 class Unit:
     """Minimise ½‖Y'w‖² + ⟨linear, w⟩ over the simplex: a convex problem in units of its scale.
 
+    Arrays of n rows are made when a form of the problem asks for them.
+
     Attributes
     ----------
     problem : QuadraticOverHull
-    coordinates : ndarray, shape (n, p)
-        Centred atoms in coordinates of Q; norms at most 1.
-    linear : ndarray, shape (n,)
-        Scores at the mean; at most 1.
+    place : callable
+        Returns the centred atoms in coordinates of Q, moved by a vector (None: not moved), and,
+        where it is asked to, with a last column of ones; shape (n, p) or (n, p + 1). Norms are at
+        most 1 before they are moved.
     shift : ndarray, shape (p,), or None
         With linear = coordinates @ shift, where there is such a vector.
     """
 
     problem: QuadraticOverHull
-    coordinates: Array
-    linear: Array
+    place: Callable[[Array | None, bool], Array]
     shift: Array | None
+
+    @cached_property
+    def linear(self) -> Array:
+        """Scores at the mean, shape (n,); at most 1."""
+        return _linear(self.problem)
 
     @cached_property
     def Y(self) -> Array:
         """The coordinates, at most n of them, shape (n, r)."""
-        return compact(self.coordinates)
+        return compact(self.place(None, False))
 
     @cached_property
     def shifted(self) -> Array | None:
         """Points Z, shape (n, r), with ½‖Z'w‖² the value up to a constant; None without a shift."""
-        return None if self.shift is None else compact(self.coordinates + self.shift)
+        return None if self.shift is None else compact(self.place(self.shift, False))
+
+    @cached_property
+    def homogeneous(self) -> Array | None:
+        """The shifted points with a column of ones, shape (n, r + 1); None without a shift."""
+        if self.shift is None:
+            return None
+        if len(self.shift) <= self.problem.n:
+            return self.place(self.shift, True)
+        return homogeneous(compact(self.place(self.shift, False)))
+
+    @cached_property
+    def ahead(self) -> bool:
+        """Whether the shifted points are plainly beyond a hyperplane: their mean is the shift."""
+        if self.shift is None:
+            return False
+        size = float(self.shift @ self.shift)
+        _, scores = self.problem.leaders_at_mean
+        return ahead(size, size + float(scores.min()) / (self.problem.scale or 1.0))
+
+    @cached_property
+    def least_distance(self) -> LeastDistance | None:
+        """The programme of which the shifted points' hull gives the solution; None without."""
+        rows = self.shifted if self.ahead else self.homogeneous
+        if self.shift is None or rows is None:
+            return None
+        return LeastDistance(rows, float(self.shift @ self.shift) + (not self.ahead))
 
 
 def unit(problem: QuadraticOverHull) -> Unit:
-    """Return a convex problem in its units; O(nd²)."""
+    """Return a convex problem in its units; O(nd²), with a diagonal Q no pass at all."""
+    form = problem.form
+    if isinstance(form, Scalar | Diagonal) and np.min(form.q) >= 0:
+        return _along_axes(problem, np.broadcast_to(form.q, (problem.d,)))
+    return _mapped(problem)
+
+
+def _along_axes(problem: QuadraticOverHull, q: Array) -> Unit:
+    """Return the units of a problem with Q = diag(q), q >= 0."""
+    scale, field, used = problem.scale or 1.0, problem.centred_c, q > 0
+    factors = np.sqrt(q[used]) / np.sqrt(scale)
+
+    def place(shift: Array | None, ones: bool) -> Array:
+        atoms = problem.packed
+        if not used.all():
+            atoms = read_only(np.ascontiguousarray(atoms[:, used]))
+        moved = np.zeros(len(factors)) if shift is None else shift
+        points = np.empty((problem.n, len(factors) + ones))
+        placed(atoms, problem.mean[used], factors, moved, points)
+        return points
+
+    if problem.scale == problem.quadratic_scale:
+        return Unit(problem, place, np.zeros(len(factors)))
+    shift = field[used] / np.sqrt(q[used]) / np.sqrt(scale)
+    rest, left_over = np.where(used, 0.0, field), 0.0
+    if rest.any():
+        left_over = -min(problem.least_score(rest), problem.least_score(-rest)) / scale
+    return Unit(problem, place, _near(shift, left_over))
+
+
+def _mapped(problem: QuadraticOverHull) -> Unit:
+    """Return the units of a problem with any Q."""
     scale = problem.scale or 1.0
     centred, field, form = problem.centred, problem.centred_c, problem.form
-    linear = centred @ field / scale
-    if isinstance(form, Scalar | Diagonal) and np.min(form.q) >= 0:
-        Y, _, _ = form.factors(centred)
-        q = np.broadcast_to(form.q, field.shape)
-        shift = field[q > 0] / np.sqrt(q[q > 0])
-    elif (root := semidefinite_root(form)) is not None:
+    if (root := semidefinite_root(form)) is not None:
         if len(root) > problem.d:
             root = np.asarray(np.linalg.qr(root, mode="r"))
         Y, shift = centred @ root.T, _preimage(root.T, field, orthogonal=isinstance(form, Dense))
     else:  # Q itself is not semidefinite, only along the hull (or but for rounding)
         left, _, signs = form.factors(centred)
         Y = along(left, signs)
-        shift = _preimage(Y, linear * scale)
+        shift = _preimage(Y, _linear(problem) * scale)
     Y, shift = Y / np.sqrt(scale), shift / np.sqrt(scale)
+
+    def place(shift: Array | None, ones: bool) -> Array:
+        points = Y if shift is None else Y + shift
+        return homogeneous(points) if ones else points
+
+    linear = _linear(problem)
     if not linear.any():
         shift = np.zeros(Y.shape[1])
+    return Unit(problem, place, _near(shift, float(np.abs(linear - Y @ shift).max())))
+
+
+def _linear(problem: QuadraticOverHull) -> Array:
+    """Return the scores at the mean in units of the scale, shape (n,); one pass."""
+    scores = np.empty(problem.n)
+    field = problem.centred_c / (problem.scale or 1.0)
+    centred_product(problem.packed, problem.mean, field, 0, problem.n, scores)
+    return scores
+
+
+def _near(shift: Array, left_over: float) -> Array | None:
+    """Return a shift, or None if it is too long or leaves some of the linear term over."""
     away = float(np.linalg.norm(shift))
-    left_over = float(np.abs(linear - Y @ shift).max())
     near = away <= FARTHEST and left_over <= ABSORBED * max(away, 1.0)
-    return Unit(problem, Y, linear, shift if near else None)
+    return shift if near else None
 
 
 def _preimage(matrix: Array, image: Array, *, orthogonal: bool = False) -> Array:
@@ -143,11 +221,11 @@ class Answer:
         return self.combination
 
     def take(self, weights: Array | None, *, ended: bool, optimal: bool, steps: int = 1) -> None:
-        """Take what a code returned: None where it has no answer yet."""
+        """Take what a code returned: None where it has no answer, so nothing to call optimal."""
+        self.steps, self.done, self.claim = steps, ended, None
         if weights is not None:
             self.combination = Combinations.from_dense(weights[None, :])
-        self.steps, self.done = steps, ended
-        self.claim = "optimal" if optimal else None
+            self.claim = "optimal" if optimal else None
 
     def take_multipliers(
         self, multipliers: Array, *, ended: bool, optimal: bool, steps: int = 1
@@ -181,10 +259,14 @@ class Fresh:
 
 @dataclass(frozen=True, eq=False)
 class Foreign:
-    """The model of a code whose workspaces are used once."""
+    """The model of a code whose workspaces are used once.
+
+    `sign` is that of the code's multipliers, where they are weights.
+    """
 
     problem: QuadraticOverHull
     fresh: Fresh
+    sign: float = 1.0
 
     def begin(self, start: Combinations) -> Answer:
         """Return the state before the code runs, and have a workspace ready for it."""

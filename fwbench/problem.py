@@ -7,8 +7,9 @@ inequality. Everything is frozen and complete once built; what is costly is foun
 from __future__ import annotations
 
 import copy
+import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from fwbench.errors import InvalidProblem
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.compensated import matvec, two_product, two_sum
-from fwbench.geometry.forms import Diagonal, Form, Kind, LowRank, Scalar, spectral_norm
+from fwbench.geometry.forms import Diagonal, Form, Kind, LowRank, Scalar
 from fwbench.geometry.inputs import (
     checked_atoms,
     checked_form,
@@ -29,6 +30,7 @@ from fwbench.geometry.inputs import (
     read_only,
     refuse_infinite,
 )
+from fwbench.geometry.kinds import along_span, declared_kind, overlooked
 from fwbench.kernels.passes import (
     block_minima,
     extent,
@@ -45,6 +47,7 @@ TIE = {np.dtype(np.float64): 2.0**-46, np.dtype(np.float32): 2.0**-17}
 # so small that their scores stay in the fastest cache.
 FEWEST_BLOCKS, MOST_BLOCKS, LARGEST_BLOCK = 64, 512, 512
 ENTRIES = 2**20  # of a block of centred atoms, where a block is multiplied by a matrix
+SMALLEST = 1e-290  # of a scale: below, squares of coordinates lose their digits
 RANK = 1e-12  # singular values of the centred atoms below this part of the largest are rounding
 KIND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
 
@@ -140,6 +143,15 @@ class QuadraticOverHull:
         """Leave out the view of the atoms: it would come back as a copy, and writeable."""
         return {name: value for name, value in self.__dict__.items() if name != "packed"}
 
+    def unprepared(self) -> QuadraticOverHull:
+        """Return the same problem with nothing found out yet but its kind and start."""
+        other = copy.copy(self)
+        for name in ("packed", "mean", "centred", "centred_c", "radius", "value_at_mean",
+                     "_at_mean", "tie", "block"):  # fmt: skip
+            other.__dict__.pop(name, None)
+        other.form = dataclasses.replace(self.form)  # type: ignore[type-var] # forms are
+        return other
+
     def __repr__(self) -> str:
         form = type(self.form).__name__
         return f"QuadraticOverHull(n={self.n}, d={self.d}, Q={form}, start of {self.start.m})"
@@ -148,39 +160,34 @@ class QuadraticOverHull:
 
     @cached_property
     def kind(self) -> Kind:
-        """What Q is, certified: eigenvalues within 1e-12 (float32: 1e-5) of its norm count as 0."""
-        return self.form.kind(KIND[self.dtype])
+        """What Q is, certified: eigenvalues within 1e-12 (float32: 1e-5) of its norm count as 0.
+
+        Unless they weigh more than that over the hull, which may be narrow where Q is large.
+        """
+        tolerance = KIND[self.dtype]
+        kind = self.form.kind(tolerance)
+        if kind in (Kind.CONVEX, Kind.CONCAVE):
+            blocks = (self.offsets(keys) for keys in self._blocks_of_rows())
+            most = max(overlooked(self.form, block, kind) for block in blocks)
+            if most > tolerance * self.quadratic_scale:
+                return Kind.INDEFINITE
+        return kind
+
+    def _blocks_of_rows(self) -> Iterator[slice]:
+        """Yield slices of atoms that fit into memory when they are multiplied by a matrix."""
+        rows = max(1, ENTRIES // self.d)
+        return (slice(i, i + rows) for i in range(0, self.n, rows))
 
     def _checked_kind(self, declared: str) -> Kind:
-        try:
-            kind = Kind(declared)
-        except ValueError:
-            raise InvalidProblem(
-                f"kind must be one of {', '.join(Kind)}; got {declared!r}"
-            ) from None
-        if kind is (certified := self.form.kind(KIND[self.dtype])):
-            return kind
-        # Q may be what was declared along differences of atoms alone.
-        _, lengths, basis = np.linalg.svd(self.centred, full_matrices=False)
-        basis = basis[lengths > RANK * lengths[0]]
-        if not len(basis):
-            return kind  # one point has no differences
-        restricted = basis @ self.form.apply(basis).T
-        eigenvalues = np.linalg.eigvalsh((restricted + restricted.T) / 2)
-        small = KIND[self.dtype] * spectral_norm(self.form, self.d)
-        convex, concave = (eigenvalues >= -small).all(), (eigenvalues <= small).all()
-        holds = {
-            Kind.CONVEX: certified.has_potential and convex,
-            Kind.CONCAVE: certified.has_potential and concave,
-            Kind.MONOTONE: convex,
-            Kind.GENERAL: not certified.has_potential,
-        }
-        if not holds.get(kind, False):
-            raise InvalidProblem(
-                f"kind was declared {kind.value}, but Q is {certified.value} (along differences "
-                f"of atoms: eigenvalues from {eigenvalues[0]:.3g} to {eigenvalues[-1]:.3g})"
-            )
-        return kind
+        if declared not in set(Kind):
+            raise InvalidProblem(f"kind must be one of {', '.join(Kind)}; got {declared!r}")
+        certified = self.kind
+        if declared == certified:
+            return certified
+        # Q may be what was declared along differences of atoms alone
+        bends = along_span(self.form, self.centred, RANK)
+        small = KIND[self.dtype] * self.quadratic_scale
+        return declared_kind(declared, certified, bends, small)
 
     # -- the function ------------------------------------------------------------------------
 
@@ -236,11 +243,11 @@ class QuadraticOverHull:
         if isinstance(form, LowRank):
             square = form.scale(self.centred)
         elif not isinstance(form, Scalar | Diagonal):
-            rows = max(1, ENTRIES // self.d)
-            blocks_of_rows = (self.packed[i : i + rows] for i in range(0, self.n, rows))
-            square = max(form.scale(some - self.mean) for some in blocks_of_rows)
+            square = max(form.scale(self.offsets(keys)) for keys in self._blocks_of_rows())
         if not np.isfinite(square + height):
             raise InvalidProblem("atoms, Q or c are so large that values of f overflow; rescale")
+        if square + height < SMALLEST and 0 < np.ptp(self.atoms) < SMALLEST**0.5:
+            raise InvalidProblem("atoms lie so close that values of f underflow; rescale")
         return float(square), float(height), read_only(keys), read_only(scores)
 
     @property
@@ -289,9 +296,10 @@ class QuadraticOverHull:
         """Return the coordinates of the atoms with these keys, shape (len(keys), d)."""
         return np.asarray(self.atoms[np.asarray(keys, dtype=np.int64)])
 
-    def offsets(self, keys: ArrayLike) -> Array:
+    def offsets(self, keys: ArrayLike | slice) -> Array:
         """Return the coordinates of the atoms with these keys from the mean, (len(keys), d)."""
-        return np.asarray(self.rows(keys) - self.mean)
+        rows = self.packed[keys] if isinstance(keys, slice) else self.rows(keys)
+        return np.asarray(rows - self.mean)
 
     def least_score(self, field: Array) -> float:
         """Return the least ⟨field, v − μ⟩ over the atoms; one pass, no memory of their size."""

@@ -8,25 +8,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from fwbench.foreign import Answer, bounded, unit
+from fwbench.foreign import Answer, aim, bounded, unit
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
-# As tight as double precision lets an interior-point code go, whatever tolerance a run asks for: it
-# is the reference. The judge says what came of it.
-TIGHT = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
+TIGHT = 1e-13  # as tight as double precision lets an interior-point code go; the judge says how far
+TOLERANCES = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
 
 
 @dataclass(frozen=True)
 class CvxpyReference:
-    """Hand the problem to Clarabel through cvxpy."""
+    """Hand the problem to Clarabel through cvxpy.
 
+    Parameters
+    ----------
+    accuracy : str
+        ``tight``: as near as doubles allow, whatever tolerance a run asks for, for it is the
+        reference. ``tol``: what the run asks for.
+    """
+
+    accuracy: Literal["tight", "tol"] = "tight"
     tol: float = field(default=1e-8, init=False, repr=False)
     seconds: float = field(default=inf, init=False, repr=False)
 
@@ -59,7 +66,10 @@ class CvxpyReference:
         import cvxpy
 
         _, program, w = model
-        limits = TIGHT | ({"time_limit": self.seconds} if self.seconds < inf else {})
+        fine = TIGHT if self.accuracy == "tight" else aim(self.tol)
+        limits = dict.fromkeys(TOLERANCES, fine)
+        if self.seconds < inf:
+            limits["time_limit"] = self.seconds
         with warnings.catch_warnings():
             # "solution may be inaccurate": the judge certifies what was returned
             warnings.simplefilter("ignore", UserWarning)

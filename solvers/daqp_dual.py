@@ -15,7 +15,7 @@ import numpy as np
 from fwbench.foreign import Answer, Foreign, Fresh, aim, bounded, library, unit
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
-from fwbench.geometry.programs import dual, least_distance
+from fwbench.geometry.programs import dual
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -23,6 +23,7 @@ SOLVED, CYCLES, OUT_OF_STEPS, OUT_OF_TIME = 1, -2, -4, -7  # exit flags that com
 NO_LIMIT = 1e30
 STEPS = 10**6
 PROXIMAL = 1e-3  # weight of the proximal steps where the Hessian is singular
+ABOVE, BELOW = 1.0, -1.0  # sign of DAQP's multipliers of upper and of lower bounds
 
 
 @dataclass(frozen=True)
@@ -38,16 +39,15 @@ class DaqpDual:
     def prepare(self, problem: QuadraticOverHull) -> Foreign:
         daqp, posed = library("daqp"), unit(problem)
         n, limits = problem.n, {"iter_limit": STEPS, "time_limit": min(self.seconds, NO_LIMIT)}
-        if posed.shifted is not None:
+        if (near := posed.least_distance) is not None:
             # 1.1 to 3 times faster than (y, t) with proximal steps, which end up to 1e-8 short:
             # 1000 × 50 outside, inside, on a face. Where no column of ones is needed 1.2 times
             # faster than with it (10⁴ × 100).
-            rows, reach = least_distance(posed.shifted)
-            r, fine = rows.shape[1], aim(self.tol, reach)
-            stated = np.eye(r), np.zeros(r), rows, np.full(n, NO_LIMIT), np.ones(n)
+            r, fine, sign = near.rows.shape[1], aim(self.tol, near.reach), BELOW
+            stated = np.eye(r), np.zeros(r), near.rows, np.full(n, NO_LIMIT), np.ones(n)
         else:
             squares, slope, rows, bound = dual(posed.Y, posed.linear)
-            fine, limits["eps_prox"] = aim(self.tol), PROXIMAL
+            fine, limits["eps_prox"], sign = aim(self.tol), PROXIMAL, ABOVE
             stated = np.diag(squares), slope, rows, bound, np.full(n, -NO_LIMIT)
 
         def workspace() -> Any:
@@ -58,7 +58,7 @@ class DaqpDual:
                 raise RuntimeError(f"DAQP could not set the problem up: exit flag {flag}")
             return made
 
-        return Foreign(problem, Fresh(workspace))
+        return Foreign(problem, Fresh(workspace), sign)
 
     def init(self, model: Foreign, start: Combinations) -> Answer:
         return model.begin(start)
@@ -70,7 +70,8 @@ class DaqpDual:
         if flag not in (SOLVED, CYCLES, OUT_OF_STEPS, OUT_OF_TIME):
             raise RuntimeError(f"DAQP ended with exit flag {flag}")
         ended = flag != OUT_OF_TIME
-        state.take_multipliers(np.abs(info["lam"]), ended=ended, optimal=flag == SOLVED)
+        multipliers = model.sign * np.asarray(info["lam"])
+        state.take_multipliers(multipliers, ended=ended, optimal=flag == SOLVED)
 
 
 ENTRY = SolverEntry(

@@ -14,7 +14,7 @@ import numpy as np
 from fwbench.foreign import Answer, Foreign, Fresh, aim, bounded, library, unit
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
-from fwbench.geometry.programs import dual, least_distance
+from fwbench.geometry.programs import dual
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -44,20 +44,13 @@ class PiqpInterior:
 
     def prepare(self, problem: QuadraticOverHull) -> Foreign:
         piqp, posed = library("piqp"), unit(problem)
-        squares, slope, rows, bound = dual(posed.Y, posed.linear)
-        fine = aim(self.tol)
-        if posed.shifted is not None and self.tol >= FINE:
-            near = least_distance(posed.shifted)
-            if near.rows.shape[1] == posed.shifted.shape[1]:
-                # 1.6 times faster than (y, t) at 10⁴ × 100 outside
-                r = near.rows.shape[1]
-                squares, slope, rows, bound = (
-                    np.ones(r),
-                    np.zeros(r),
-                    -near.rows,
-                    -np.ones(problem.n),
-                )
-                fine = aim(self.tol, near.reach)
+        if posed.ahead and self.tol >= FINE and (near := posed.least_distance) is not None:
+            # 1.6 times faster than (y, t) at 10⁴ × 100 outside
+            r, fine = near.rows.shape[1], aim(self.tol, near.reach)
+            squares, slope, rows, bound = np.ones(r), np.zeros(r), -near.rows, -np.ones(problem.n)
+        else:
+            squares, slope, rows, bound = dual(posed.Y, posed.linear)
+            fine = aim(self.tol)
         P, G = np.asfortranarray(np.diag(squares)), np.asfortranarray(rows)
 
         def workspace() -> Any:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fwbench.foreign import Answer, bounded, library, unit
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
-from fwbench.geometry.programs import dual, least_distance
+from fwbench.geometry.programs import dual
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -59,12 +59,11 @@ class QuadprogDual:
     def prepare(self, problem: QuadraticOverHull) -> Model:
         library("quadprog")
         posed = unit(problem)
-        if posed.shifted is not None:
+        if (near := posed.least_distance) is not None:
             # Exact; (y, t) with its ridge takes 0.8 to 1.3 times as long (1000 × 50, 10⁴ × 100), 11
             # times with the origin inside 10⁴ × 100, and is up to 2e-9 short.
-            rows, _ = least_distance(posed.shifted)
-            r = rows.shape[1]
-            return Model(problem, np.eye(r), np.zeros(r), rows.T, np.ones(problem.n))
+            r = near.rows.shape[1]
+            return Model(problem, np.eye(r), np.zeros(r), near.rows.T, np.ones(problem.n))
         squares, slope, rows, bound = dual(posed.Y, posed.linear)
         roots = np.sqrt(np.where(squares > 0, squares, RIDGE))
         return Model(problem, np.diag(1 / roots), -slope, -rows.T, -bound)

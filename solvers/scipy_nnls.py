@@ -12,10 +12,10 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from fwbench.foreign import Answer, beyond, bounded, points_of_least_norm
+from fwbench.errors import Refused
+from fwbench.foreign import BEYOND, Answer, beyond, bounded, unit
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
-from fwbench.geometry.programs import homogeneous
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -51,8 +51,9 @@ class ScipyNnls:
         return beyond(problem)
 
     def prepare(self, problem: QuadraticOverHull) -> Model:
-        matrix = homogeneous(points_of_least_norm(problem)).T
-        return Model(problem, matrix, np.eye(len(matrix))[-1])
+        if (rows := unit(problem).homogeneous) is None:
+            raise Refused(BEYOND)
+        return Model(problem, rows.T, np.eye(rows.shape[1])[-1])
 
     def init(self, model: Model, start: Combinations) -> Answer:
         return Answer(model.problem, start.one(0))

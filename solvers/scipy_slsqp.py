@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fwbench.foreign import Answer, aim, bounded, unit
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
-from fwbench.geometry.programs import Dual, dual, homogeneous
+from fwbench.geometry.programs import Dual, dual
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -55,11 +55,10 @@ class ScipySlsqp:
 
     def prepare(self, problem: QuadraticOverHull) -> Model:
         posed = unit(problem)
-        if posed.shifted is None:
+        if (rows := posed.homogeneous) is None:
             return Model(problem, dual(posed.Y, posed.linear))
         # In w, with n variables, each of 15 to 500 steps takes 150 to 420 ms at 1000 × 50; so, all
         # of them take 4 to 28 ms.
-        rows = homogeneous(posed.shifted)
         n, r = rows.shape
         return Model(problem, Dual(np.ones(r), np.zeros(r), -rows, -np.ones(n)))
 

@@ -44,7 +44,7 @@ FLOORS = {
     (0, 4): "kernels.pairs",
     (0, 3): "kernels.frank_wolfe kernels.gradient kernels.working_set",
     (0, 2): "kernels.*",
-    (0, 1): "kernels.passes kernels.line kernels.order geometry.inputs",
+    (0, 1): "kernels.passes kernels.line kernels.order geometry.inputs geometry.kinds",
     (0, 0): "errors kernels geometry geometry.*",
 }
 

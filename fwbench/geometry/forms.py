@@ -160,8 +160,13 @@ class Dense:
         eigenvalues, vectors = self._eigen
         return _eigen_factors(eigenvalues, points @ vectors)
 
+    @property
+    def small(self) -> bool:
+        """Whether its eigenvalues say what it is."""
+        return len(self.Q) <= DENSE_EIGENVALUES
+
     def kind(self, tolerance: float) -> Kind:
-        if len(self.Q) <= DENSE_EIGENVALUES:
+        if self.small:
             return kind_of(self._eigen[0], tolerance)
         return _symmetric_kind(self.Q, tolerance)
 

@@ -76,7 +76,10 @@ def dual(Y: Array, linear: Array) -> Dual:
     n, r = Y.shape
     last = np.zeros(r + 1)
     last[-1] = 1.0
-    return Dual(1.0 - last, -last, np.column_stack([-Y, np.ones(n)]), linear)
+    rows = np.empty((n, r + 1))
+    np.negative(Y, out=rows[:, :r])
+    rows[:, r] = 1.0
+    return Dual(1.0 - last, -last, rows, linear)
 
 
 def homogeneous(Z: Array) -> Array:
@@ -84,24 +87,22 @@ def homogeneous(Z: Array) -> Array:
     return np.column_stack([Z, np.ones(len(Z))])
 
 
-def least_distance(Z: Array) -> LeastDistance:
-    """Return the programme of which conv Z's point of least norm is the solution.
+def ahead(size: float, least: float) -> bool:
+    """Return whether points Z are plainly beyond a hyperplane through the origin.
 
-    Where the hull is plainly beyond a hyperplane, z = x/‖x‖² has r coordinates. Else one
-    coordinate more, 1 for all points, puts the origin outside and leaves the weights as they are:
-    ‖(Z, 1)'w‖² = ‖Z'w‖² + 1.
+    It is asked at a point z of their hull, with size = ‖z‖² and least = min_i ⟨Z_i, z⟩. If so, the
+    point x of least norm gives the solution x/‖x‖² of least distance. Else one coordinate more, 1
+    for all points, puts the origin outside and leaves the weights as they are: ‖(Z, 1)'w‖² =
+    ‖Z'w‖² + 1.
 
     Examples
     --------
     >>> away = np.array([[1.0, 1.0], [1.0, -1.0]])
-    >>> least_distance(away).rows.shape, least_distance(away - [1.0, 0.0]).rows.shape
-    ((2, 2), (2, 3))
+    >>> middle = away.mean(axis=0)
+    >>> ahead(middle @ middle, (away @ middle).min()), ahead(0.0, 0.0)
+    (True, False)
     """
-    centre = Z.mean(axis=0)
-    size = float(centre @ centre)
-    if len(centre) and (Z @ centre).min() > AHEAD * max(size, np.sqrt(size)):
-        return LeastDistance(Z, size)
-    return LeastDistance(homogeneous(Z), size + 1.0)
+    return bool(least > AHEAD * max(size, np.sqrt(size)))
 
 
 def shares(multipliers: Array) -> Array | None:

@@ -18,6 +18,7 @@ from fwbench.kernels.passes import product
 # on them: what its own direction could gain is below every tolerance.
 DEPENDENT = 1e-13
 NOTHING = 1e-15  # a weight below this is none
+MAJORS = 256  # major cycles between two looks at all atoms, which end a step: it must not take long
 
 
 @jit_view_sums
@@ -287,7 +288,7 @@ def settle(corral, rows, heights, keys, count, shift, stop, x, refine, room, scr
         banned[i] = False
     taken = idle = 0
     lowest = np.inf
-    while idle <= len(w):
+    while idle <= len(w) and taken < MAJORS:
         combined(P, w, size[0], x)
         square, height = inner(x, x, len(x)), inner(b, w, size[0])
         product(rows[:count], x, scores)

@@ -267,6 +267,30 @@ def farthest(atoms, mean, weights):
     return best
 
 
+@jit
+def placed(atoms, mean, factors, shift, out):
+    """Write factors (v − μ) + shift into the first columns of out (n, d or more), 1 into others.
+
+    One pass; subtracted first, μ takes no digit of the atoms with it.
+    """
+    n, d = atoms.shape
+    if d == 3:
+        x, y, z = mean[0], mean[1], mean[2]
+        a, b, c = factors[0], factors[1], factors[2]
+        e, f, g = shift[0], shift[1], shift[2]
+        for i in range(n):
+            out[i, 0] = (atoms[i, 0] - x) * a + e
+            out[i, 1] = (atoms[i, 1] - y) * b + f
+            out[i, 2] = (atoms[i, 2] - z) * c + g
+    else:
+        for i in range(n):
+            for k in range(d):
+                out[i, k] = (atoms[i, k] - mean[k]) * factors[k] + shift[k]
+    for k in range(d, out.shape[1]):
+        for i in range(n):
+            out[i, k] = 1.0
+
+
 @jit_sums
 def sizes(atoms, mean, weights, direction, first, last, squares, heights):
     """Write Σ_k weights_k (v_ik − μ_k)² and ⟨v_i − μ, g⟩ of the atoms from `first` to `last`."""

@@ -9,7 +9,7 @@ and the scores at y are :math:`⟨R^⊤y + field, v_i - μ⟩`: a pass needs the
 import numpy as np
 
 from fwbench.kernels import jit
-from fwbench.kernels.active_set import combined, enter, inner, settle
+from fwbench.kernels.active_set import combined, enter, inner, known, settle
 from fwbench.kernels.passes import (
     block_minima,
     block_minima_below,
@@ -24,6 +24,7 @@ EXACT = 1e-15  # of the scale: a gap that is rounding
 # Of a pass's gap: how far its candidates are followed; where passes are cheap and the last ones led
 # astray, no farther than the second.
 INNER, LOOSE = 0.01, 0.5
+FALL = 0.9  # of a gap: a refinement that brings less brings nothing
 NEAR = 1 / 16  # the part of the atoms that may be listed as near the lead
 VAIN = 2  # so often no more is kept near the lead
 
@@ -173,7 +174,7 @@ def major_cycles(hull, corral, kept, size, sizes, counters, first, steps):
             price(hull, corral, x, tie, gap, lead, leaders, minima, size)
             counters[LMO] += 1
         height = coordinates(hull, lead[0], row)
-        before = used[0]
+        before, last, again = used[0], gap[0], known(corral, lead[0])
         refine[0] = False
         taken = enter(corral, row, height, lead[0], shift, -gap[0], refine, scratch)
         combined(P, w, used[0], x)
@@ -182,7 +183,8 @@ def major_cycles(hull, corral, kept, size, sizes, counters, first, steps):
         counters[GRADIENT] += 1
         counters[FW] += 1
         counters[DROPPED] += before + 1 - used[0] if taken else 0
-        if gap[0] <= EXACT * scale or not taken:
+        # an atom in use that leads again, after refinement, is rounding
+        if gap[0] <= EXACT * scale or not taken or (again and not gap[0] < FALL * last):
             return t + 1 - first, True
     return steps, False
 

@@ -168,6 +168,10 @@ ARGUMENTS = {
     ],
     "offsets_mean": [(p.packed, np.empty(p.d)) for p in HULLS.values()],
     "farthest": [(p.packed, p.mean, np.ones(p.d)) for p in HULLS.values()],
+    "placed": [
+        (p.packed, p.mean, np.linspace(0.5, 2.0, p.d), np.ones(p.d), np.empty((p.n, p.d + ones)))
+        for p in HULLS.values() for ones in (0, 1)
+    ],
     "sizes": [
         (p.packed, p.mean, np.ones(p.d), p.c, p.n // 3, p.n, np.zeros(p.n), np.zeros(p.n))
         for p in HULLS.values()

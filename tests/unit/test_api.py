@@ -298,3 +298,14 @@ def test_running_prints_nothing_and_leaves_no_trace(capfd, tmp_path):
 def test_a_name_that_does_not_exist_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'sovle'"):
         _ = fw.sovle
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"max_steps": np.inf}, {"max_steps": np.nan}, {"max_steps": None}, {"max_steps": 1.5},
+     {"tol": None}, {"tol": "1"}, {"tol": 0}, {"max_seconds": None}, {"max_seconds": -1},
+     {"solver": None}, {"solver": 5}],
+)  # fmt: skip
+def test_limits_that_are_no_numbers_are_refused(triangle, limits):
+    with pytest.raises(InvalidParameter, match=next(iter(limits))):
+        fw.solve(triangle, **limits)

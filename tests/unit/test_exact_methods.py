@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import fwbench as fw
 from fwbench import catalog
+from fwbench.choose import choose
 from fwbench.corral import corral, rooted
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Factored
@@ -271,3 +272,30 @@ def test_the_value_falls_with_every_atom_taken_in():
     falls = -np.diff(values)
     assert (falls > -1e-15 * problem.scale).all()
     assert (falls[:-3] > 0).all()
+
+
+def test_a_leader_that_rounding_keeps_in_front_ends_the_method():
+    # a linear term nearly normal to the hull: scores agree to fewer digits than their size has
+    turn, _ = np.linalg.qr(gauss(1, 4, 4))
+    atoms = np.column_stack([gauss(5, 50, 3) + 0.4, np.full(50, 2.0)]) @ turn
+    problem = fw.QuadraticOverHull(atoms, 1.0, turn[3] * 1e6)
+    for method in METHODS:
+        found = fw.solve(problem, method, tol=1e-15)
+        assert found.status == "finished", method
+        assert found.steps < 100
+        assert found.gap_relative < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "shift", "chosen"),
+    [(300, 20, 0.0, "working_set"), (400, 200, 1.0, "working_set"),
+     (200, 400, 0.0, "projected_newton"), (1000, 200, 0.0, "projected_newton"),
+     (400, 200, 0.0, "working_set")],
+)  # fmt: skip
+def test_auto_looks_at_the_shape_and_where_the_mean_lies(n, d, shift, chosen):
+    assert choose(fw.QuadraticOverHull(gauss(0, n, d) + shift)) == chosen
+
+
+def test_auto_leaves_single_precision_to_the_working_set():
+    problem = fw.QuadraticOverHull(gauss(0, 200, 400).astype(np.float32))
+    assert choose(problem) == "working_set"

@@ -165,7 +165,8 @@ def test_limits_are_no_parameters(name):
     bounded = solver.within(1e-3, 7)
     assert (bounded.tol, bounded.seconds) == (1e-3, 7.0)
     assert (solver.tol, solver.seconds) == (1e-8, np.inf)
-    assert choice.text == f"{name}[]"
+    assert "tol=" not in choice.text
+    assert "seconds" not in choice.text
     assert repr(bounded) == repr(solver)
 
 
@@ -301,8 +302,43 @@ def test_an_answer_that_is_not_finite_is_called_so(monkeypatch):
     assert pretending(monkeypatch, np.array([np.nan, 0.0, 1.0])).status is Status.NONFINITE
 
 
-def test_no_answer_called_optimal_is_wrong(monkeypatch):
-    assert pretending(monkeypatch, np.zeros(3)).status is Status.WRONG
+def test_without_an_answer_nothing_is_called_optimal(monkeypatch):
+    done = pretending(monkeypatch, np.zeros(3))
+    assert done.status is Status.FINISHED  # by itself, and not near: the gap is in the reason
+    assert "certified gap 1.0e+00" in done.reason
+    answer = foreign.Answer(QuadraticOverHull(TRIANGLE), QuadraticOverHull(TRIANGLE).start)
+    answer.take(None, ended=True, optimal=True)
+    assert (answer.done, answer.claim) == (True, None)
+    answer.take(np.array([0.5, 0.0, 0.5]), ended=True, optimal=True)
+    assert (answer.done, answer.claim) == (True, "optimal")
+
+
+@pytest.mark.parametrize("case", ["outside", "inside", "no Q"])
+def test_multipliers_of_the_wrong_sign_are_not_repaired(case, monkeypatch):
+    solver = entry("daqp_dual").make()
+    model = solver.prepare(posed(case))
+    right = model.fresh.take().solve()
+    for sign in (1.0, -1.0):
+        info = right[3] | {"lam": sign * np.asarray(right[3]["lam"])}
+        fake = SimpleNamespace(solve=lambda info=info: (*right[:3], info))
+        monkeypatch.setattr(model.fresh, "take", lambda fake=fake: fake)
+        state = solver.init(model, posed(case).start)
+        solver.advance(model, state, 1)
+        assert state.claim == ("optimal" if sign > 0 else None)
+
+
+def test_the_reference_is_tight_unless_it_is_asked_for_the_tolerance_of_the_run():
+    gaps = {}
+    for accuracy in ("tight", "tol"):
+        [choice] = catalog.choices("solvers", f"cvxpy_reference[accuracy={accuracy}]")
+        for tol in (1e-3, 1e-8):
+            solver = catalog.build_solver(choice)
+            done = run(posed("outside"), solver, choice.entry, Budget(tol=tol))
+            assert done.status is Status.FINISHED
+            assert done.row["gap_relative"] <= tol
+            gaps[accuracy, tol] = done.row["gap_relative"]
+    assert gaps["tight", 1e-3] == gaps["tight", 1e-8] < 1e-11
+    assert gaps["tol", 1e-3] > 10 * gaps["tol", 1e-8] > 10 * gaps["tight", 1e-8]
 
 
 # -- the problem in units --------------------------------------------------------------------------
@@ -322,6 +358,74 @@ def test_units_keep_the_problem(case):
     if unit.shifted is not None:  # the same up to a constant
         differences = 0.5 * ((w @ unit.shifted) ** 2).sum(axis=1) - mine
         assert np.ptp(differences) <= 1e-12
+
+
+AXES = {
+    "scalar": (CLOUD + 1.0, 2.0, None),
+    "offset": (CLOUD + 1e8, 1.0, np.full(5, -1e8) + C),
+    "diagonal, c": (CLOUD, [1.0, 2.0, 3.0, 4.0, 5.0], C),
+    "flat, c in its range": (CLOUD, FLAT, C * FLAT),
+    "flat, c beyond": (CLOUD, FLAT, C),
+    "flat, c beyond, where all atoms agree": (CLOUD * FLAT, FLAT, C),
+    "float32": ((CLOUD + 1.0).astype(np.float32), [1.0, 2.0, 3.0, 4.0, 5.0], C),
+    "three dimensions": (CLOUD[:, :3] + 1.0, 2.0, C[:3]),
+    "too far": (CLOUD + 1e8, 1.0, None),
+    "wide": (CLOUD.T + 1.0, 2.0, CLOUD[:, 0]),
+    "all equal, c": (np.ones((4, 2)), 1.0, [1.0, 0.0]),
+}
+
+
+def both_ways(case):
+    """Return the units along the axes and, by a dense Q, in general."""
+    atoms, q, c = AXES[case]
+    axes = QuadraticOverHull(atoms, q, c)
+    diagonal = np.diag(np.broadcast_to(np.asarray(q, dtype=float), axes.d))
+    return foreign.unit(axes), foreign.unit(QuadraticOverHull(atoms, diagonal, c))
+
+
+@pytest.mark.parametrize("case", AXES)
+def test_units_along_axes_are_those_of_the_dense_matrix(case):
+    axes, dense = both_ways(case)
+    near = {"rtol": 1e-12, "atol": 1e-12}
+    np.testing.assert_allclose(axes.Y @ axes.Y.T, dense.Y @ dense.Y.T, **near)
+    np.testing.assert_allclose(axes.linear, dense.linear, **near)
+    assert (axes.shift is None) == (dense.shift is None) == (case in ("flat, c beyond", "too far"))
+    assert axes.ahead == dense.ahead
+    if axes.shift is None:
+        assert axes.shifted is axes.homogeneous is axes.least_distance is None
+        return
+    Z, rows = axes.shifted, axes.least_distance.rows
+    np.testing.assert_allclose(Z @ Z.T, dense.shifted @ dense.shifted.T, **near)
+    assert axes.homogeneous.tolist() == np.column_stack([Z, np.ones(len(Z))]).tolist()
+    assert rows is (Z if axes.ahead else axes.homogeneous)
+    # the mean is a point of the hull: what bounds the least norm
+    reach = float((Z.mean(axis=0) ** 2).sum()) + (not axes.ahead)
+    assert axes.least_distance.reach == pytest.approx(reach, rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["quadprog_dual", "daqp_dual", "scipy_nnls"])
+@pytest.mark.parametrize("case", [case for case in AXES if case not in ("too far", "all equal, c")])
+def test_weights_along_axes_are_those_of_the_dense_matrix(name, case):
+    solver, weights = entry(name).make().within(1e-10, 10.0), []
+    for unit in both_ways(case):
+        if misfit(entry(name), solver, unit.problem) is not None:
+            return
+        model = solver.prepare(unit.problem)
+        state = solver.init(model, unit.problem.start)
+        solver.advance(model, state, 1)
+        weights.append(state.weights().dense(unit.problem.n)[0])
+    # beyond, quadprog adds a ridge and DAQP proximal steps
+    atol = 1e-5 if "beyond" in case else 1e-8
+    np.testing.assert_allclose(*weights, atol=atol)
+
+
+def test_points_are_ahead_by_what_a_pass_at_their_mean_finds():
+    for shift, expected in ((1.0, True), (0.0, False), (0.2, False)):
+        unit = foreign.unit(QuadraticOverHull(np.abs(CLOUD) * shift + CLOUD * (1 - shift)))
+        Z, centre = unit.shifted, unit.shifted.mean(axis=0)
+        size = float(centre @ centre)
+        assert unit.ahead == expected
+        assert unit.ahead == ((Z @ centre).min() > 0.05 * max(size, size**0.5))
 
 
 @dataclass(eq=False)

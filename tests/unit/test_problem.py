@@ -372,3 +372,34 @@ def test_texts_of_equal_doubles_are_different_problems():
     marks |= {QuadraticOverHull([["1"]], text).fingerprint for text in ("1/3", third)}
     marks |= {QuadraticOverHull([["1"]], 1, [text]).fingerprint for text in ("1/3", third)}
     assert len(marks) == 6
+
+
+def test_a_kind_holds_over_the_hull_and_not_only_beside_the_largest_eigenvalue():
+    # −1 is rounding beside 1e12, but atoms differ along it alone
+    narrow = [[0.0, -1.0]] + [[0.0, 1.2]] * 9
+    assert QuadraticOverHull(narrow, [1e12, -1.0], [0.0, 0.5]).kind == "indefinite"
+    assert QuadraticOverHull(narrow, [-1e12, 1.0], [0.0, 0.5]).kind == "indefinite"
+    with pytest.raises(InvalidProblem, match="declared convex"):
+        QuadraticOverHull(narrow, [1e12, -1.0], [0.0, 0.5], kind="convex")
+    assert QuadraticOverHull(narrow, [1e12, -1.0], kind="concave").kind == "concave"
+    wide = [[1.0, -1.0], [-1.0, 1.2]]
+    assert QuadraticOverHull(wide, [1e12, -0.1]).kind == "convex"
+
+
+def test_atoms_whose_values_underflow_are_refused():
+    atoms = np.random.default_rng(0).standard_normal((40, 3))
+    for size in (1e-155, 1e-162, 1e-300):
+        with pytest.raises(InvalidProblem, match="underflow"):
+            QuadraticOverHull(atoms * size).scale  # noqa: B018 - found at first use
+    assert QuadraticOverHull(atoms * 1e-140).scale > 0
+    assert QuadraticOverHull(np.zeros((3, 2))).scale == 0.0
+    assert QuadraticOverHull(atoms, 0.0).scale == 0.0
+
+
+def test_an_unprepared_problem_is_the_same_problem():
+    problem = QuadraticOverHull(np.eye(4)[:, :3], np.diag([1.0, 2.0, 3.0]), [1.0, 0.0, 0.0])
+    found = (problem.scale, problem.kind, problem.start.keys.tolist())
+    fresh = problem.unprepared()
+    assert not {"mean", "_at_mean", "packed"} & set(vars(fresh))
+    assert (fresh.scale, fresh.kind, fresh.start.keys.tolist()) == found
+    assert fresh.fingerprint == problem.fingerprint
