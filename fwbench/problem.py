@@ -166,9 +166,9 @@ class QuadraticOverHull:
         """
         tolerance = KIND[self.dtype]
         kind = self.form.kind(tolerance)
-        if kind in (Kind.CONVEX, Kind.CONCAVE):
-            blocks = (self.offsets(keys) for keys in self._blocks_of_rows())
-            most = max(overlooked(self.form, block, kind) for block in blocks)
+        if (root := overlooked(self.form, kind)) is not None:
+            blocks = (self.offsets(keys) @ root for keys in self._blocks_of_rows())
+            most = max((block**2).sum(axis=1).max() for block in blocks)
             if most > tolerance * self.quadratic_scale:
                 return Kind.INDEFINITE
         return kind

@@ -5,25 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from fwbench.errors import InvalidProblem
-from fwbench.geometry.forms import Array, Dense, Diagonal, Factored, Form, Kind, Scalar
+from fwbench.geometry.forms import Array, Dense, Diagonal, Factored, Form, Kind
 
 
-def overlooked(form: Form, points: Array, kind: Kind) -> float:
-    """Return max ‖p‖² over points in the part of Q whose sign a semidefinite kind takes for 0.
+def overlooked(form: Form, kind: Kind) -> Array | None:
+    """Return R (d, r) with RR' the part of ±Q whose sign a semidefinite kind takes for 0.
 
-    Large dense Q, which two attempted factorisations judge, are not asked again.
+    None where there is no such part. Large dense Q, which two attempted factorisations judge, are
+    not asked again.
     """
-    if isinstance(form, Scalar | Diagonal):
-        eigenvalues, vectors = np.broadcast_to(form.q, points.shape[1:]), None
+    if kind not in (Kind.CONVEX, Kind.CONCAVE):
+        return None
+    if isinstance(form, Diagonal):
+        eigenvalues, vectors = form.q, np.eye(len(form.q))
     elif isinstance(form, Factored) or (isinstance(form, Dense) and form.small):
         eigenvalues, vectors = form._eigen
     else:
-        return 0.0
+        return None
     wrong = eigenvalues < 0 if kind is Kind.CONVEX else eigenvalues > 0
     if not wrong.any():
-        return 0.0
-    coordinates = points[:, wrong] if vectors is None else points @ vectors[:, wrong]
-    return float((coordinates**2 @ np.abs(eigenvalues[wrong])).max())
+        return None
+    return np.asarray(vectors[:, wrong] * np.sqrt(np.abs(eigenvalues[wrong])))
 
 
 def along_span(form: Form, points: Array, rank: float) -> Array:
@@ -70,6 +72,6 @@ def declared_kind(declared: str, certified: Kind, bends: Array, small: float) ->
     if not holds.get(kind, False):
         raise InvalidProblem(
             f"kind was declared {kind.value}, but Q is {certified.value} (along differences of "
-            f"atoms: eigenvalues, times widths squared, from {bends.min():.3g} to {bends.max():.3g})"
+            f"atoms: eigenvalues · widths², from {bends.min():.3g} to {bends.max():.3g})"
         )
     return kind

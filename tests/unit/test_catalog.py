@@ -141,7 +141,7 @@ def test_other_declared_types_read_back(made):
         ("problems", "nowhere.csv", UnknownName, "no file nowhere.csv"),
         ("problems", "min_norm_point[m=3]", InvalidParameter, "no parameter 'm'; known: condition"),
         ("problems", "min_norm_point[shfit=1]", InvalidParameter, "did you mean shift"),
-        ("solvers", "cvxpy_reference[x=1]", InvalidParameter, "no parameter 'x'; it has none"),
+        ("solvers", "quadprog_dual[x=1]", InvalidParameter, "no parameter 'x'; it has none"),
         ("problems", "file", InvalidParameter, "path must be given"),
         ("problems", "min_norm_point[n=1.5]", InvalidParameter, "n must be an integer.*'1.5'"),
         ("problems", "min_norm_point[n=nan]", InvalidParameter, "n must be an integer"),
