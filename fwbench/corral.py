@@ -67,7 +67,7 @@ def rooted(problem: QuadraticOverHull) -> Rooted:
     root, stretch = np.empty((0, d)), np.ones(d)
     atoms, mean, linear = problem.packed, problem.mean, problem.centred_c
     if isinstance(form, Scalar | Diagonal) and (np.asarray(form.q) >= 0).all():
-        stretch = np.sqrt(np.broadcast_to(form.q, (d,)))
+        stretch *= np.sqrt(form.q)
     elif (found := semidefinite_root(form)) is not None:
         root, stretch = np.array(found, order="C"), np.zeros(d)  # Q = 0 leaves no row
     else:  # convex along differences of atoms alone: its coordinates are the atoms

@@ -70,6 +70,8 @@ class Judge:
     ) -> None:
         self.problem, self.moving, self.inside = problem, moving, inside
         self.lower = -np.inf  # the best certified bound so far, centred
+        # what the coordinates of a point lose by being stored far from 0
+        self.stored = 8 * EPSILON * (float(np.linalg.norm(problem.mean)) + problem.radius)
         self.sample: NDArray[np.int64] | None = None
 
     def every(self, m: int, looks: int) -> int:
@@ -92,6 +94,8 @@ class Judge:
         """
         problem = self.problem
         points = np.asarray(points, dtype=np.float64)
+        if weights is not None and len(points) == 1 and self.inside and not self.moving:
+            return self._look_at_one(points, weights)
         everyone = points - problem.mean
         if self.sample is not None:
             points = points[self.sample]
@@ -141,6 +145,40 @@ class Judge:
         if self.moving:
             row["gap_current"] = float(self._current_gaps(everyone).max())
         return Look(offset, gaps, values, row)
+
+    def _look_at_one(self, points: Array, weights: Combinations) -> Look:
+        """Judge one point with weights: what `look` does, without loops over queries."""
+        problem = self.problem
+        rows = problem.offsets(weights.keys)
+        offset = points[0] - problem.mean
+        if not (np.isfinite(weights.data).all() and np.isfinite(offset).all()):
+            return Look(np.full((1, problem.d), np.nan), np.full(1, np.nan), None, {})
+        violated = self.violation(offset[None, :], weights, rows)
+        w = np.maximum(weights.data, 0.0)
+        total = float(w.sum())
+        if total > 0:
+            w /= total
+        offset = w @ rows
+        field = problem.centred_field(offset)
+        slack = rows @ field
+        slack -= problem.least_score(field)
+        gap = float(w @ np.maximum(slack, 0.0)) if total > 0 else np.inf
+        row: dict[str, Any] = {
+            "support": int(np.count_nonzero(w)),
+            "feasibility": violated,
+            "gap": gap,
+            "gap_median": gap,
+        }
+        values = None
+        if problem.kind.has_potential:
+            value = float(problem.centred_value(offset, field))
+            values = np.array([value])
+            row |= {"value_centred": value, "value": value + problem.value_at_mean}
+            row["value_median"] = row["value"]
+            if problem.kind is Kind.CONVEX:
+                self.lower = max(self.lower, value - gap)
+                row |= {"lower_centred": self.lower, "lower": self.lower + problem.value_at_mean}
+        return Look(offset[None, :], np.array([gap]), values, row)
 
     def allowed(self, steps: int, tol: float) -> float:
         """Return the violation from which on a run of so many steps is infeasible."""
@@ -217,8 +255,9 @@ class Judge:
         """
         problem = self.problem
         rows = problem.offsets(weights.keys) if rows is None else rows
-        away = np.linalg.norm(offset - weights.averages(rows), axis=1)
-        stored = 8 * EPSILON * (float(np.linalg.norm(problem.mean)) + problem.radius)
+        off = offset - weights.averages(rows)
+        away = np.sqrt((off * off).sum(axis=1))
+        stored = self.stored
         apart = np.maximum(away - stored, 0.0).max() / (problem.radius or 1.0)
         negative = max(0.0, float(-weights.data.min(initial=0.0)))
         return float(max(negative, np.abs(weights.sums() - 1).max(), apart))

@@ -175,8 +175,8 @@ class QuadraticOverHull:
 
     def _blocks_of_rows(self) -> Iterator[slice]:
         """Yield slices of atoms that fit into memory when they are multiplied by a matrix."""
-        rows = max(1, ENTRIES // self.d)
-        return (slice(i, i + rows) for i in range(0, self.n, rows))
+        for first in range(0, self.n, max(1, ENTRIES // self.d)):
+            yield slice(first, first + max(1, ENTRIES // self.d))
 
     def _checked_kind(self, declared: str) -> Kind:
         if declared not in set(Kind):
@@ -213,6 +213,8 @@ class QuadraticOverHull:
     @cached_property
     def centred_c(self) -> Array:
         """The field at the mean, c + Qμ, by compensated sums; shape (d,)."""
+        if isinstance(self.form, Scalar) and self.form.q == 1:  # rounded once, in the sum
+            return np.asarray(self.c + self.mean)
         high, low = self.mean, np.zeros(self.d)
         for link in self.form.chain():
             if link.ndim == 2:
@@ -305,9 +307,7 @@ class QuadraticOverHull:
         """Return the least ⟨field, v − μ⟩ over the atoms; one pass, no memory of their size."""
         return float(least(self.packed, self.mean, field))
 
-    def _first_within(
-        self, field: Array, keys: NDArray[np.int64], scores: Array, tie: float
-    ) -> int:
+    def _first_within(self, field: Array, keys: Any, scores: Array, tie: float) -> int:
         """Return the lowest key whose score is within `tie` of the least of all blocks."""
         bound = scores.min() + tie
         return int(first_within(self.packed, self.mean, field, bound, keys, scores, self.block))

@@ -21,6 +21,8 @@ MEANT_ASYMMETRY = 1e-3
 
 def rationals(name: str, values: Any) -> NDArray[Any] | None:
     """Return the exact values of an array of texts such as "1/7", or None if it holds no text."""
+    if isinstance(values, float) or getattr(getattr(values, "dtype", None), "kind", "") == "f":
+        return None
     try:
         texts = np.asarray(values)
     except ValueError:
