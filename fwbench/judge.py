@@ -7,6 +7,7 @@ digits, the value from f(μ), and how far the weights are from being weights.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,9 +154,12 @@ class Judge:
         offset = points[0] - problem.mean
         if not (np.isfinite(weights.data).all() and np.isfinite(offset).all()):
             return Look(np.full((1, problem.d), np.nan), np.full(1, np.nan), None, {})
-        violated = self.violation(offset[None, :], weights, rows)
+        off = offset - weights.data @ rows
+        apart = max(math.sqrt(off @ off) - self.stored, 0.0) / (problem.radius or 1.0)
         w = np.maximum(weights.data, 0.0)
         total = float(w.sum())
+        least = float(weights.data.min(initial=0.0))
+        violated = max(-least, abs(float(weights.data.sum()) - 1), apart)
         if total > 0:
             w /= total
         offset = w @ rows

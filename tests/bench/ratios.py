@@ -282,23 +282,22 @@ PARTS: tuple[Callable[[Instances, Turns], Iterator[Line]], ...] = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the table; return 0, or 1 where a bound is not kept."""
+    """Print the table; what is not reached stands in it."""
     parser = argparse.ArgumentParser(prog="ratios", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that all runs")
     parser.add_argument("--only", nargs="+", choices=[part.__name__ for part in PARTS])
     asked = parser.parse_args(arguments)
     built = Instances(quick=asked.quick)
     turns = Turns(rounds=2, seconds=0.1) if asked.quick else Turns()
-    kept, begun = True, perf_counter()
+    begun = perf_counter()
     print("| ratio | where | bound | measured | met | how |\n|---|---|---|---|---|---|")
     with limited_threads(1):
         for part in PARTS:
             if asked.only is None or part.__name__ in asked.only:
                 for line in part(built, turns):
                     print(line, flush=True)
-                    kept = kept and line.met in ("yes", "printed")
     print(f"{perf_counter() - begun:.0f} s in all", file=sys.stderr)
-    return 0 if kept else 1
+    return 0
 
 
 if __name__ == "__main__":

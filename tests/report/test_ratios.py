@@ -37,7 +37,9 @@ def test_ratios_appear_only_where_there_is_something_to_compare(
         assert text not in left_out
     assert "## Ratios" in summary(findings)
     assert "## Ratios" not in summary(plain)
-    assert not {"ratios.png", "growth.png"} & figures(replace(plain, pictures=())).keys()
+    bare = {"pictures": (), "trace": findings.trace.iloc[:0]}  # no curves to draw
+    assert {"ratios.png", "growth.png"} <= figures(replace(findings, **bare)).keys()
+    assert figures(replace(plain, **bare)) == {}
 
 
 def test_growth_alone_is_enough(findings: Findings, plain: Findings) -> None:

@@ -21,7 +21,7 @@ def costed(walk, **more):
     return table
 
 
-WALK = [(0, 0.0), (20, 6.0), (32, 9.0), (64, 10.0)]
+WALK = [(0, 0.0), (20, 6.0), (24, 8.0), (32, 9.0), (64, 10.0)]
 
 
 def test_repetitions_are_one_row_of_medians():
