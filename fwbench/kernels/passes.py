@@ -125,6 +125,17 @@ def place(values, size, wanted):
 
 
 @jit
+def block_leaders(scores, begin, end, size, keys, values):
+    """Write the leader of each block of `size` atoms and its score, for the atoms begin to end."""
+    for first in range(begin, end, size):
+        many = min(end, first + size) - first
+        block = scores[first - begin : first - begin + many]
+        j = place(block, many, smallest(block, many))
+        keys[first // size] = first + j
+        values[first // size] = block[j]
+
+
+@jit
 def block_minima(atoms, mean, direction, keys, values, size):
     """Find the leader of each block of `size` atoms; one pass, O(nd).
 
@@ -136,12 +147,7 @@ def block_minima(atoms, mean, direction, keys, values, size):
     for begin in range(0, n, stretch):
         end = min(n, begin + stretch)
         centred_product(atoms, mean, direction, begin, end, scores)
-        for first in range(begin, end, size):
-            last = min(end, first + size)
-            block = scores[first - begin : last - begin]
-            j = place(block, last - first, smallest(block, last - first))
-            keys[first // size] = first + j
-            values[first // size] = block[j]
+        block_leaders(scores, begin, end, size, keys, values)
 
 
 @jit
@@ -172,14 +178,11 @@ def block_minima_below(atoms, mean, direction, keys, values, size, cut, near, co
     for begin in range(0, n, stretch):
         end = min(n, begin + stretch)
         centred_product(atoms, mean, direction, begin, end, scores)
+        block_leaders(scores, begin, end, size, keys, values)
         for first in range(begin, end, size):
-            last = min(end, first + size)
-            block = scores[first - begin : last - begin]
-            j = place(block, last - first, smallest(block, last - first))
-            keys[first // size] = first + j
-            values[first // size] = block[j]
-            if block[j] < cut and count >= 0:
-                for i in range(last - first):
+            if values[first // size] < cut and count >= 0:
+                block = scores[first - begin : min(end, first + size) - begin]
+                for i in range(len(block)):
                     if block[i] < cut:
                         if count < len(near):
                             near[count] = first + i
@@ -350,10 +353,5 @@ def extent(atoms, mean, weights, direction, keys, values, size):
         sizes(atoms, mean, weights, direction, begin, end, squares, heights)
         bits[0] = max(bits[0], largest_magnitude(squares, end - begin))
         bits[1] = max(bits[1], largest_magnitude(heights, end - begin))
-        for first in range(begin, end, size):
-            last = min(end, first + size)
-            block = heights[first - begin : last - begin]
-            j = place(block, last - first, smallest(block, last - first))
-            keys[first // size] = first + j
-            values[first // size] = block[j]
+        block_leaders(heights, begin, end, size, keys, values)
     return largest[0], largest[1]

@@ -158,6 +158,9 @@ ARGUMENTS = {
     "smallest": [(row, len(row)) for row in SOME],
     "largest_magnitude": [(row, len(row)) for row in SOME],
     "place": [(row, len(row), row.view(np.int64)[-1]) for row in SOME],
+    "block_leaders": [
+        (np.arange(9.0)[::-1] % 4, 14, 23, 7, np.zeros(4, dtype=np.int64), np.zeros(4))
+    ],
     "block_minima": [(*passes(p), 7) for p in HULLS.values()],
     "block_minima_below": [a for p in HULLS.values() for a in below(p)],
     "sampled_cut": [(*passes(p)[:3], part) for p in HULLS.values() for part in (0.0, 0.2)],
