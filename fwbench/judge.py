@@ -159,7 +159,7 @@ class Judge:
         w = np.maximum(weights.data, 0.0)
         total = float(w.sum())
         least = float(weights.data.min(initial=0.0))
-        violated = max(-least, abs(float(weights.data.sum()) - 1), apart)
+        violated = max(0.0, -least, abs(float(weights.data.sum()) - 1), apart)
         if total > 0:
             w /= total
         offset = w @ rows
