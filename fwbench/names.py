@@ -12,7 +12,7 @@ from typing import Literal
 
 import fwbench
 
-Group = Literal["solvers", "problems"]
+Group = Literal["solvers", "problems", "claims"]
 
 
 def files(group: Group) -> dict[str, Path]:
