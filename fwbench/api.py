@@ -149,9 +149,9 @@ def solve(
     if entry.queries is Queries.ANY:
         starts = starts.one(0)
     moving = bool(getattr(method, "moving", False))
+    judge, kept = Judge.of(problem, entry, method), Trace() if trace else None
     if entry.queries is Queries.ONE and starts.m > 1:
         method = each(method)
-    judge, kept = Judge(problem, moving=moving), Trace() if trace else None
     begun = perf_counter_ns()
     model = method.prepare(problem)
     state = method.init(model, starts)
@@ -173,19 +173,20 @@ def solve(
         look = _looked(judge, state, kept, clock) if worthwhile or trace else None
     if look is None:
         look = _looked(judge, state, kept, clock)
-    if look.finite and look.row.get("feasibility") is None:
+    if look.finite and judge.inside and look.row.get("feasibility") is None:
         look = judge.look(state.points(), None, last=True)
     relative, convex = judge.certified(look), problem.kind is Kind.CONVEX
     violated = (look.row.get("feasibility") or 0.0) > judge.allowed(state.steps, tol)
+    promised = max(tol, entry.promise)
     status, reason = Status.BUDGET, f"{max_steps} steps spent"
-    if relative is None:
+    if not look.finite:
         status, reason = Status.NONFINITE, "a coordinate was not finite"
     elif violated:
         outside = look.row["feasibility"]
         status, reason = Status.INFEASIBLE, f"{outside:.1e} of the radius outside the hull"
-    elif state.claim == "optimal" and relative > max(tol, entry.promise) and convex:
+    elif relative is not None and state.claim == "optimal" and convex and relative > promised:
         status, reason = Status.WRONG, f"called itself optimal {relative:.1e} of the scale short"
-    elif relative <= tol:
+    elif relative is not None and relative <= tol:
         status, reason = Status.CONVERGED, f"certified gap {relative:.1e} of the scale"
     elif clock > max_seconds * 1e9 and (entry.sampling is Sampling.ONCE or not state.done):
         status, reason = Status.TIMEOUT, f"{max_seconds:g} s spent"

@@ -13,7 +13,7 @@ import itertools
 import os
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -30,17 +30,41 @@ from fwbench.errors import (
 from fwbench.grammar import Spelled, quoted, spelled
 from fwbench.names import Group, files, names, registered
 from fwbench.problem import ProblemEntry, QuadraticOverHull
+from fwbench.schedules import Factors, Schedule, factors, schedule
 from fwbench.solver import AUTO, Solver, SolverEntry
 from fwbench.steps import StepRule, step_rule
+from fwbench.values import Values, values
 
-__all__ = ["Choice", "Group", "build_problem", "build_solver", "choices", "entry", "names"]
+__all__ = [
+    "Choice",
+    "Group",
+    "build_problem",
+    "build_solver",
+    "choices",
+    "entry",
+    "loaded",
+    "names",
+]
 
 DATA_FILES = (".csv", ".npy", ".npz", ".parquet", ".mtx", ".mat")
 LARGEST = 2**63 - 1  # integers of the tables
+# Small objects that a parameter may be declared as, and what reads them from text.
+READERS: dict[Any, Callable[[str], Any]] = {
+    StepRule: step_rule,
+    Schedule: schedule,
+    Factors: factors,
+    Values: values,
+}
 
 
-def _loaded(path: Path) -> ModuleType:
-    """Import a file by its path, under a name that its place determines."""
+def loaded(path: Path) -> ModuleType:
+    """Import a file by its path, under a name that its place determines.
+
+    Raises
+    ------
+    UnknownName
+        With what the file raised, and where.
+    """
     name = f"fwbench_file_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
     specification = importlib.util.spec_from_file_location(name, path)
     if specification is None or specification.loader is None:
@@ -80,7 +104,7 @@ def entry(group: Group, name: str) -> Any:
     if name.endswith(".py"):
         if not os.path.isfile(name):
             raise UnknownName(f"no file {name}")
-        found = getattr(_loaded(Path(name)), "ENTRY", None)
+        found = getattr(loaded(Path(name)), "ENTRY", None)
     elif name in files(group):
         found = importlib.import_module(f"fwbench.{group}.{name}").ENTRY
     elif name in (points := registered(group)):
@@ -130,12 +154,12 @@ def _value(where: str, key: str, kind: Any, text: str) -> Any:
                 f"{where}: {key} must be one of {', '.join(options)}; got {text!r}"
             )
         return options[text]
-    if kind is StepRule:
-        return step_rule(text)
+    if kind in READERS:
+        return READERS[kind](text)
     if kind is not str:
         raise InvalidParameter(
             f"{where}: {key} is declared {kind}, which text cannot give; declare int, float, bool, "
-            "str, a Literal or StepRule"
+            "str, a Literal, StepRule, Schedule, Factors or Values"
         )
     return text
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
-from fwbench.geometry.forms import Kind
+from fwbench.geometry.forms import Kind, through, transposed
 from fwbench.problem import QuadraticOverHull
+from fwbench.solver import SolverEntry, inside
 
 Array = NDArray[np.float64]
 
@@ -64,16 +66,34 @@ class Judge:
         Keys are the current tokens: the gap that counts is against their hull.
     inside : bool
         False for models that leave the hull by design: no gap, no feasibility.
+    clouds : int
+        Of how many separate clouds, one behind the other, the points are: keys that move are those
+        of a point's own cloud.
     """
 
     def __init__(
-        self, problem: QuadraticOverHull, *, moving: bool = False, inside: bool = True
+        self,
+        problem: QuadraticOverHull,
+        *,
+        moving: bool = False,
+        inside: bool = True,
+        clouds: int = 1,
     ) -> None:
-        self.problem, self.moving, self.inside = problem, moving, inside
+        self.problem, self.moving, self.inside, self.clouds = problem, moving, inside, clouds
         self.lower = -np.inf  # the best certified bound so far, centred
         # what the coordinates of a point lose by being stored far from 0
         self.stored = 8 * EPSILON * (float(np.linalg.norm(problem.mean)) + problem.radius)
         self.sample: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, problem: QuadraticOverHull, entry: SolverEntry, solver: Any) -> Judge:
+        """Return the judge of a solver's runs, as the solver describes itself."""
+        return cls(
+            problem,
+            moving=bool(getattr(solver, "moving", False)),
+            inside=inside(entry, solver),
+            clouds=getattr(solver, "replicas", 1),
+        )
 
     def every(self, m: int, looks: int) -> int:
         """Return how many checkpoints apart looks must be to stay in the budget of a run."""
@@ -142,9 +162,11 @@ class Judge:
             self.lower = max(self.lower, float((values - gaps).max()))
             row |= {"lower_centred": self.lower, "lower": self.lower + problem.value_at_mean}
         if len(everyone) > 1:
-            row["spread"] = diameter(everyone)
-        if self.moving:
-            row["gap_current"] = float(self._current_gaps(everyone).max())
+            row["spread"] = max(map(diameter, np.split(everyone, self.clouds)))
+            row["energy"] = self.energy(everyone)
+        if self.moving and self.inside:
+            clouds = np.split(everyone, self.clouds)
+            row["gap_current"] = max(float(self._current_gaps(cloud).max()) for cloud in clouds)
         return Look(offset, gaps, values, row)
 
     def _look_at_one(self, points: Array, weights: Combinations) -> Look:
@@ -206,6 +228,23 @@ class Judge:
             if self.problem.kind is Kind.CONVEX and look.values is not None:
                 gap = min(gap, float(look.values.max()) - self.lower)
         return float(max(gap, 0.0) / self.problem.scale) if self.problem.scale else 0.0
+
+    @cached_property
+    def _slope(self) -> Array:
+        """The gradient of ½⟨x, Qx⟩ + ⟨c, x⟩ at μ: half of Q is transposed there, shape (d,)."""
+        problem, chain = self.problem, self.problem.form.chain()
+        if problem.kind.has_potential:
+            return problem.centred_c
+        turned = through(transposed(chain), problem.mean) - through(chain, problem.mean)
+        return np.asarray(problem.centred_c + turned / 2)
+
+    def energy(self, offset: Array) -> float:
+        """Return the mean of ½⟨x, Qx⟩ + ⟨c, x⟩ over points μ + offset (m, d), less that at μ.
+
+        The mean value, where there is an f. Of a field it is no potential: ½(Q + Q') alone acts.
+        """
+        half = self.problem.form.apply(offset) / 2
+        return float(((half + self._slope) * offset).sum(axis=1).mean())
 
     def _gaps(
         self, offset: Array, field: Array, weights: Combinations | None, rows: Array | None

@@ -22,7 +22,7 @@ from fwbench.geometry.forms import Kind
 from fwbench.judge import Judge, Look
 from fwbench.problem import QuadraticOverHull
 from fwbench.rest import STILL, cycles, drift, facts, onward
-from fwbench.solver import Queries, Sampling, Solver, SolverEntry, counted, each
+from fwbench.solver import Queries, Sampling, Solver, SolverEntry, autonomous, counted, each
 from fwbench.timing import OWN_SUM_SECONDS, asked, prepared, uninterrupted
 from fwbench.trace import Status, Trace, checkpoints
 from fwbench.warm import warm
@@ -126,8 +126,9 @@ class _Session:
         lift = entry.queries is Queries.ONE and self.start.m > 1
         self.solver: Solver[Any, Any] = each(solver) if lift else solver
         self.moving = bool(getattr(solver, "moving", False))
-        self.autonomous = bool(getattr(getattr(solver, "step", None), "autonomous", False))
-        self.judge = Judge(problem, moving=self.moving, inside="leaves the hull" not in entry.needs)
+        self.scheduled = bool(getattr(solver, "scheduled", False))
+        self.autonomous = autonomous(solver) and not self.scheduled
+        self.judge = Judge.of(problem, entry, solver)
         self.clock = 0  # nanoseconds inside advance
         self.limit = 1  # of the steps of the last call of a foreign method
         self.recent: list[tuple[int, NDArray[np.float64]]] = []
@@ -283,11 +284,10 @@ class _Session:
             return Status.ERROR, "the method did not end by itself although it is a direct one"
         if state.steps >= budget.max_steps:
             return Status.BUDGET, f"{budget.max_steps} steps spent"
-        if self.foreign:
+        if self.foreign or self.moving or self.scheduled or not self.judge.inside:
             return None
         convex, rounding = self.problem.kind is Kind.CONVEX, ROUNDING * self.problem.scale
-        asked = self.judge.inside and not self.moving
-        if asked and self.trace.stalled(convex=convex, rounding=rounding):
+        if self.trace.stalled(convex=convex, rounding=rounding):
             return Status.STALLED, f"no gain from step {state.steps // 2} to {state.steps}"
         return None
 
@@ -391,7 +391,7 @@ class _Session:
             certified = np.clip(look.values - self.judge.lower, 0.0, look.gaps)
         done.rest = facts(self.problem, look.offset, certified, recent, weights, period)
         done.rest["gap"] = look.gaps.tolist()
-        if self.moving and self.first is not None:
+        if self.moving and self.judge.inside and self.first is not None:  # hulls are nested
             cloud = self.first.offset - self.first.offset.mean(axis=0)
             first_radius = float(np.linalg.norm(cloud, axis=1).max())
             spread = self.trace.last("spread") or 0.0

@@ -16,8 +16,8 @@ from fwbench.lowering import Lowered, lowered
 from fwbench.problem import QuadraticOverHull
 
 __all__ = [
-    "Lowered", "Queries", "Sampling", "Solver", "SolverEntry", "State", "counted", "each",
-    "lowered",
+    "Lowered", "Queries", "Sampling", "Solver", "SolverEntry", "State", "autonomous",
+    "counted", "each", "inside", "lowered",
 ]  # fmt: skip
 
 M = TypeVar("M")
@@ -63,7 +63,11 @@ class Solver(Protocol[M, S]):
     Optional: ``refuses(problem)`` returns why it cannot run there, or None;
     ``start(problem)`` returns other starts than the problem's own; ``within(tol, seconds)`` returns
     the solver with the tolerance and the time of a run filled in, for foreign codes that must know
-    them: called before `prepare`, it changes neither parameters nor canonical text.
+    them: called before `prepare`, it changes neither parameters nor canonical text;
+    ``leaves_hull`` is true where these parameters carry points out of the hull by design;
+    ``scheduled``, where a layer depends on its number by more than the length of the step, or on
+    chance; ``autonomous``, where the step does not depend on its number (by default, what the rule
+    `step` says).
     """
 
     def prepare(self, problem: QuadraticOverHull) -> M:
@@ -99,8 +103,8 @@ class SolverEntry:
     promise : float
         The relative gap that it claims by default.
     needs : frozenset of str
-        What the runner must know: "leaves the hull" for models that do so by design; their runs
-        have no gap and are never infeasible.
+        What the runner must know: "leaves the hull" for models that do so by design, whatever
+        their parameters; their runs have no gap and are never infeasible.
     grid : tuple of mappings
         Parameters of the runs that the bare catalogue makes.
     library : str or None
@@ -133,6 +137,17 @@ AUTO = SolverEntry(
     reference="chosen by kind, n, rank and where the mean lies; a run's row names the choice",
     law="that of the solver chosen",
 )
+
+
+def inside(entry: SolverEntry, solver: Any) -> bool:
+    """Say whether a solver's points are to stay in the hull; those that leave it have no gap."""
+    return "leaves the hull" not in entry.needs and not getattr(solver, "leaves_hull", False)
+
+
+def autonomous(solver: Any) -> bool:
+    """Say whether a solver's steps do not depend on their numbers: it says so, or its rule does."""
+    own = getattr(solver, "autonomous", None)
+    return bool(getattr(getattr(solver, "step", None), "autonomous", False) if own is None else own)
 
 
 def counted(state: Any) -> dict[str, int]:

@@ -6,16 +6,16 @@ that search the line carry the code by which a kernel knows them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwbench.errors import InvalidParameter, nearest
+from fwbench.calls import called, shortest
+from fwbench.errors import InvalidParameter
 from fwbench.geometry.forms import Kind
 from fwbench.kernels import line
 
@@ -40,20 +40,6 @@ class StepRule(Protocol):
         InvalidParameter
             Where the lengths are not rational or known only along the way.
         """
-
-
-def shortest(value: Fraction) -> str:
-    """Return the shortest text that reads back as this number.
-
-    Examples
-    --------
-    >>> shortest(Fraction(1, 2)), shortest(Fraction(1, 3)), shortest(Fraction(4))
-    ('0.5', '1/3', '4')
-    """
-    if value.denominator == 1:
-        return str(value.numerator)
-    decimal = repr(float(value))
-    return decimal if Fraction(decimal) == value else f"{value.numerator}/{value.denominator}"
 
 
 @dataclass(frozen=True)
@@ -120,6 +106,117 @@ class Constant:
         return np.full(count, self.gamma, dtype=object)
 
 
+@dataclass(frozen=True)
+class Harmonic:
+    """γ_t = a/(t + b), 0 < a <= b; 2/(t + 3) belongs to values V = 2/(t + 1) I."""
+
+    a: Fraction = Fraction(2)
+    b: Fraction = Fraction(3)
+    code: ClassVar[int] = line.GIVEN
+    autonomous: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.a <= self.b:
+            raise InvalidParameter(
+                f"harmonic(a, b): 0 < a <= b keeps a/(t + b) in (0, 1]; got {shortest(self.a)} "
+                f"and {shortest(self.b)}"
+            )
+
+    @property
+    def text(self) -> str:
+        return f"harmonic({shortest(self.a)},{shortest(self.b)})"
+
+    def lengths(self, first: int, count: int) -> NDArray[np.float64]:
+        t = np.arange(first, first + count)
+        return np.asarray(float(self.a) / (t + float(self.b)), dtype=np.float64)
+
+    def exact_lengths(self, first: int, count: int) -> NDArray[Any]:
+        return np.array([self.a / (t + self.b) for t in range(first, first + count)], dtype=object)
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """γ_t = a·r^t with a and r in (0, 1]; for r < 1 the sum is finite, and points stop short."""
+
+    a: Fraction = Fraction(1, 2)
+    r: Fraction = Fraction(1, 2)
+    code: ClassVar[int] = line.GIVEN
+    autonomous: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not (0 < self.a <= 1 and 0 < self.r <= 1):
+            raise InvalidParameter(
+                f"geometric(a, r): a and r must lie in (0, 1]; got {shortest(self.a)} and "
+                f"{shortest(self.r)}"
+            )
+
+    @property
+    def text(self) -> str:
+        return f"geometric({shortest(self.a)},{shortest(self.r)})"
+
+    def lengths(self, first: int, count: int) -> NDArray[np.float64]:
+        t = np.arange(first, first + count)
+        return np.asarray(float(self.a) * float(self.r) ** t, dtype=np.float64)
+
+    def exact_lengths(self, first: int, count: int) -> NDArray[Any]:
+        return np.array([self.a * self.r**t for t in range(first, first + count)], dtype=object)
+
+
+@dataclass(frozen=True)
+class Rising:
+    """γ_t = 1 − a/(t + b), 0 < a < b: to 1, so that distances shrink faster than any power."""
+
+    a: Fraction = Fraction(2)
+    b: Fraction = Fraction(3)
+    code: ClassVar[int] = line.GIVEN
+    autonomous: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.a < self.b:
+            raise InvalidParameter(
+                f"rising(a, b): 0 < a < b keeps 1 - a/(t + b) in (0, 1); got {shortest(self.a)} "
+                f"and {shortest(self.b)}"
+            )
+
+    @property
+    def text(self) -> str:
+        return f"rising({shortest(self.a)},{shortest(self.b)})"
+
+    def lengths(self, first: int, count: int) -> NDArray[np.float64]:
+        t = np.arange(first, first + count)
+        above = t + float(self.b)
+        return np.asarray((t + float(self.b - self.a)) / above, dtype=np.float64)
+
+    def exact_lengths(self, first: int, count: int) -> NDArray[Any]:
+        return np.array(
+            [1 - self.a / (t + self.b) for t in range(first, first + count)], dtype=object
+        )
+
+
+@dataclass(frozen=True)
+class Saturating:
+    """γ_t = 1 − e^(−a(t + 1)), a > 0: distances shrink like e^(−a t²/2)."""
+
+    a: Fraction = Fraction(1)
+    code: ClassVar[int] = line.GIVEN
+    autonomous: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.a > 0:
+            raise InvalidParameter(f"saturating(a): a must be positive; got {shortest(self.a)}")
+
+    @property
+    def text(self) -> str:
+        return f"saturating({shortest(self.a)})"
+
+    def lengths(self, first: int, count: int) -> NDArray[np.float64]:
+        t = np.arange(first, first + count)
+        return np.asarray(-np.expm1(-float(self.a) * (t + 1.0)), dtype=np.float64)
+
+    def exact_lengths(self, first: int, count: int) -> NDArray[Any]:
+        raise InvalidParameter(f"step={self.text} has no rational lengths; rising(a,b) goes to 1")
+
+
 class _Searched:
     """What the rules that search a line share: no lengths in advance."""
 
@@ -164,6 +261,10 @@ RULES: dict[str, Callable[..., StepRule]] = {
     "open_loop": OpenLoop,
     "log_adaptive": LogAdaptive,
     "constant": Constant,
+    "harmonic": Harmonic,
+    "geometric": Geometric,
+    "rising": Rising,
+    "saturating": Saturating,
     "exact": Exact,
     "short": Short,
     "backtracking": Backtracking,
@@ -183,22 +284,7 @@ def step_rule(text: str) -> StepRule:
     >>> step_rule("open_loop").text, step_rule("open_loop( 4 )").text
     ('open_loop(2)', 'open_loop(4)')
     """
-    match = re.fullmatch(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*", text)
-    if match is None or match[1] not in RULES:
-        raise InvalidParameter(
-            f"no step rule {text!r}; {nearest(match[1] if match else text, RULES)}"
-        )
-    rule = RULES[match[1]]
-    try:
-        if re.search(r"e[-+]?\d{4}", match[2] or "", re.IGNORECASE):
-            raise ValueError("an exponent beyond all doubles")  # would fill the memory exactly
-        arguments = [Fraction(part.strip()) for part in match[2].split(",")] if match[2] else []
-    except (ValueError, ZeroDivisionError) as error:
-        raise InvalidParameter(f"step={text}: arguments must be numbers; {error}") from error
-    takes = len(fields(rule))  # type: ignore[arg-type]
-    if len(arguments) > takes:
-        raise InvalidParameter(f"step={text}: {match[1]} takes {takes} arguments")
-    return rule(*arguments)
+    return called(text, RULES, "step", "step rule")
 
 
 def unfit(rule: StepRule, kind: Kind, *, exact: bool = False) -> str | None:
@@ -207,4 +293,9 @@ def unfit(rule: StepRule, kind: Kind, *, exact: bool = False) -> str | None:
         return f"step={rule.text} searches along f, and a {kind} field has no f"
     if rule.code != line.GIVEN and exact:
         return f"step={rule.text} searches a line, which exact arithmetic cannot afford"
+    if exact:
+        try:
+            rule.exact_lengths(0, 1)
+        except InvalidParameter as error:
+            return str(error)
     return None

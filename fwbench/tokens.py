@@ -3,24 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fwbench.attention import Search
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Form, spectral_norm, through
+from fwbench.kernels import plain
+from fwbench.kernels.attention import approach
 from fwbench.kernels.line import GIVEN, SHORT, line_step
+from fwbench.kernels.pricing import leaders
+from fwbench.labels import Labels
 from fwbench.problem import TIE, QuadraticOverHull
+from fwbench.schedules import Factors
 from fwbench.steps import StepRule
 
 BLOCK = 2**22  # entries of a block of scores: the full (m, n) matrix is never held
+LENGTHS = 2**16  # step lengths that are made at once
 REPLAYED = 10**6  # above this m·n the weights are not rebuilt
 
+# Weights of the keys, each row one query's, or what makes them: only who rebuilds weights asks.
+Mixing = Combinations | NDArray[Any]
+MixingLater = Callable[[], Mixing]
+
 # One layer: (model, points, step number, backtracking estimates) -> what it did.
-Layer = Callable[["Keys", NDArray[Any], int, NDArray[np.float64]], "Moved"]
+Layer = Callable[["Keys", NDArray[Any], int, NDArray[np.float64]], "Passed"]
+
+
+class Passed(Protocol):
+    """What a layer did."""
+
+    @property
+    def x(self) -> NDArray[Any]:
+        """The new points, shape (m, d)."""
+
+    def mixed(self, weights: NDArray[np.float64], *, moving: bool) -> NDArray[np.float64]:
+        """Carry weights of the atoms, (m, n), through the layer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +64,9 @@ class Keys:
     form : Form
     lipschitz : float
         For step=short.
+    matrix : ndarray, shape (1,), (d,) or (d, d), or None
+        The step matrix P; V itself where the layer is not normalised. None for scalar steps.
+    normalised : bool
     """
 
     points: NDArray[Any]
@@ -49,25 +76,56 @@ class Keys:
     tie: Any
     form: Form
     lipschitz: float = 0.0
+    matrix: NDArray[Any] | None = None
+    normalised: bool = True
 
     @property
     def exact(self) -> bool:
         """Whether all numbers are rationals."""
         return self.points.dtype == object
 
+    @cached_property
+    def search(self) -> Search:
+        """The search for leaders among fixed keys: what helps it is made once."""
+        return Search(self.points)
+
+    def field(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return F at points x (m, d)."""
+        return np.asarray(through(self.chain, x) + self.c)
+
+    def leaders(
+        self, x: NDArray[Any], keys: NDArray[Any], tie: Any
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return which key (n, d) leads each query x (m, d), and where no rounding changes that.
+
+        Leads: has the lowest index among the scores within `tie` of the least.
+        """
+        if not self.exact:
+            search = self.search if keys is self.points else Search(keys)
+            return search.leaders(self.field(x), tie)
+        lead = np.empty(len(x), dtype=np.int64)
+        for block, scores in self.scores(x, keys):
+            plain(leaders)(scores, tie, lead[block])
+        return lead, np.ones(len(x), dtype=np.bool_)
+
     def scores(self, x: NDArray[Any], keys: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Yield ⟨F(x), y⟩ for queries x (m, d) and keys y (n, d), in blocks of queries."""
-        field = through(self.chain, x) + self.c
+        field = self.field(x)
         rows = max(1, BLOCK // len(keys))
         for first in range(0, len(x), rows):
             block = slice(first, first + rows)
             yield block, field[block] @ keys.T
 
+    def scaled(self, scores: Factors, t: int, x: NDArray[Any]) -> NDArray[Any]:
+        """Return D_t x for points x (m, d) that are stored from the mean, from the mean as well."""
+        factors = scores.exactly(t) if self.exact else scores.at(t).astype(x.dtype)
+        return np.asarray(factors * x + (factors - 1) * self.mean.astype(x.dtype))
+
     def tie_among(self, keys: NDArray[Any]) -> Any:
         """Return the tie tolerance of moving keys: relative to the scale of where they are now."""
         if self.exact:
             return Fraction(0)
-        mean = keys.mean(axis=0)
+        mean = np.ascontiguousarray(keys.T).mean(axis=1)  # along rows it is several times as slow
         offsets = keys - mean
         slope = np.abs(offsets @ (through(self.chain, mean) + self.c)).max()
         return TIE[keys.dtype] * (self.form.scale(offsets) + slope)
@@ -97,9 +155,33 @@ class Keys:
             dtype=x.dtype,
         )[:, None]  # fmt: skip
 
+    def moved(
+        self,
+        rule: StepRule,
+        t: int,
+        x: NDArray[Any],
+        target: NDArray[Any],
+        mixing: Mixing | MixingLater,
+        estimate: NDArray[np.float64],
+    ) -> Moved:
+        """Move points x (m, d) towards their targets: by a step, or by the step matrix."""
+        if self.matrix is None:
+            gamma = self.step_lengths(rule, t, x, target - x, estimate)
+            return Moved(towards(x, target, gamma), gamma, mixing)
+        # V acts from the origin, a difference from anywhere
+        by = target - x if self.normalised else target + self.mean.astype(x.dtype)
+        return Moved(x + through((self.matrix,), by), None, mixing)
 
-def keys_of(problem: QuadraticOverHull, rule: StepRule, *, exact: bool = False) -> Keys:
-    """Return the atoms of a problem as keys."""
+
+def keys_of(
+    problem: QuadraticOverHull,
+    rule: StepRule,
+    *,
+    exact: bool = False,
+    matrix: NDArray[Any] | None = None,
+    normalised: bool = True,
+) -> Keys:
+    """Return the atoms of a problem as keys; `matrix` holds Fractions."""
     if exact:
         return Keys(
             points=problem.exact_atoms,
@@ -108,6 +190,8 @@ def keys_of(problem: QuadraticOverHull, rule: StepRule, *, exact: bool = False) 
             mean=np.full(problem.d, Fraction(0), dtype=object),
             tie=Fraction(0),
             form=problem.form,
+            matrix=matrix,
+            normalised=normalised,
         )
     cast = problem.dtype
     return Keys(
@@ -118,11 +202,32 @@ def keys_of(problem: QuadraticOverHull, rule: StepRule, *, exact: bool = False) 
         tie=problem.tie,
         form=problem.form,
         lipschitz=spectral_norm(problem.form, problem.d) if rule.code == SHORT else 0.0,
+        matrix=None if matrix is None else matrix.astype(cast),
+        normalised=normalised,
     )
+
+
+def tied(scores: NDArray[Any], tie: Any, keys: NDArray[Any], *, distinct: bool) -> Combinations:
+    """Return the mean over all keys that lead each row of scores (m, n), each point once or not."""
+    leads = scores <= scores.min(axis=1)[:, None] + tie
+    if distinct:
+        first: dict[tuple[Any, ...], int] = {}
+        for i, key in enumerate(map(tuple, keys)):
+            first.setdefault(key, i)
+        once = np.zeros(len(keys), dtype=bool)
+        once[list(first.values())] = True
+        leads &= once
+    query, index = np.nonzero(leads)
+    count = np.bincount(query, minlength=len(scores))
+    one = Fraction(1) if scores.dtype == object else 1.0
+    shares = np.array([one / int(c) for c in count])
+    return Combinations(np.concatenate([[0], np.cumsum(count)]), index, shares[query])
 
 
 def towards(x: NDArray[Any], target: NDArray[Any], gamma: Any) -> NDArray[Any]:
     """Return x + γ (target − x): x itself at rest, the target itself for γ = 1."""
+    if np.ndim(gamma) == 0:
+        return target if gamma == 1 else np.asarray(x + gamma * (target - x))
     return np.where(gamma == 1, target, x + gamma * (target - x))
 
 
@@ -132,7 +237,12 @@ class Moved:
 
     x: NDArray[Any]
     gamma: Any
-    mixing: Combinations | NDArray[Any]
+    weighing: Mixing | MixingLater
+
+    @cached_property
+    def mixing(self) -> Mixing:
+        """The weights of the keys."""
+        return self.weighing() if callable(self.weighing) else self.weighing
 
     def mixed(self, weights: NDArray[np.float64], *, moving: bool) -> NDArray[np.float64]:
         """Carry weights of the atoms, (m, n), through the layer."""
@@ -173,6 +283,7 @@ class Tokens:
     done: bool = False
     claim: str | None = None
     asked: int = field(default=0)
+    labels: Labels | None = None
 
     @property
     def counters(self) -> dict[str, int]:
@@ -189,7 +300,10 @@ class Tokens:
         return self.exact_points().astype(np.float64)
 
     def weights(self) -> Combinations | None:
-        """Return the points as combinations of the problem's atoms; None where m·n > 10⁶."""
+        """Return the points as combinations of the problem's atoms.
+
+        None where m·n > 10⁶, and of layers that leave the hull.
+        """
         if self.known_weights.size == 0:
             return None
         for t in range(self.known_steps, self.steps):
@@ -210,7 +324,7 @@ def tokens(model: Keys, start: Combinations, layer: Layer, *, moving: bool) -> T
         x = exact.averages(rows)
     else:
         x = start.averages(rows).astype(rows.dtype)
-    weights = start.dense(len(model.points))
+    followed = start.m * len(model.points) <= REPLAYED and model.matrix is None
     # far below any curvature: the first search doubles it up to the right size
     estimate = np.full(start.m, np.finfo(np.float64).tiny)
     return Tokens(
@@ -221,7 +335,7 @@ def tokens(model: Keys, start: Combinations, layer: Layer, *, moving: bool) -> T
         estimate=estimate,
         known_x=x.copy(),
         known_estimate=estimate.copy(),
-        known_weights=weights if weights.size <= REPLAYED else np.empty((0, 0)),
+        known_weights=start.dense(len(model.points)) if followed else np.empty((0, 0)),
     )
 
 
@@ -232,7 +346,53 @@ def cloud(problem: QuadraticOverHull, *, moving: bool) -> Combinations:
 
 def walk(state: Tokens, steps: int) -> None:
     """Move the tokens through so many layers."""
-    for t in range(state.steps, state.steps + steps):
-        state.x = state.layer(state.model, state.x, t, state.estimate).x
+    # what leaves the hull may grow beyond all doubles: the run ends as nonfinite
+    grows = state.model.matrix is not None
+    with np.errstate(over="ignore", invalid="ignore") if grows else nullcontext():
+        for t in range(state.steps, state.steps + steps):
+            state.x = state.layer(state.model, state.x, t, state.estimate).x
     state.asked += steps * len(state.x)
     state.steps += steps
+
+
+def settle(state: Tokens, rule: StepRule, steps: int) -> None:
+    """Move the tokens through so many hardmax layers, without scores where leaders are settled.
+
+    Keys are fixed, steps are scalar, the lowest index leads; see `fwbench.labels`. The points are
+    those of `walk` to the last bit.
+    """
+    model = state.model
+    labels = state.labels or Labels.none(len(state.x), len(model.points))
+    t, end = state.steps, state.steps + steps
+    while t < end and (len(labels.open) or rule.code != GIVEN):
+        if len(labels.open):
+            labels.look(state.x, model.points, lambda x: model.leaders(x, model.points, model.tie))
+        target = model.points[labels.lead]
+        gamma = model.step_lengths(rule, t, state.x, target - state.x, state.estimate)
+        state.x = towards(state.x, target, gamma)
+        t += 1
+    while t < end:
+        count = min(end - t, LENGTHS)
+        state.x = straight(state.x, model.points[labels.lead], rule, t, count)
+        t += count
+    state.labels = labels
+    state.asked += steps * len(state.x)
+    state.steps += steps
+
+
+def straight(
+    x: NDArray[Any], target: NDArray[Any], rule: StepRule, t: int, count: int
+) -> NDArray[Any]:
+    """Return points x (m, d) after `count` steps towards the same targets.
+
+    Exact ones by the closed form, y + (x − y) Π (1 − γ); others step by step, for the same bits.
+    """
+    if x.dtype == object:
+        left = Fraction(1)
+        for gamma in rule.exact_lengths(t, count):
+            left *= 1 - gamma
+        return np.asarray(target + left * (x - target))
+    moved = np.array(x, order="C")
+    lengths = rule.lengths(t, count).astype(x.dtype)
+    approach(moved.reshape(-1), np.ascontiguousarray(target).reshape(-1), lengths)
+    return moved

@@ -10,6 +10,7 @@ import numpy as np
 COLUMNS = (
     "k", "seconds", "value", "value_centred", "gap", "gap_current", "lower", "lower_centred",
     "support", "lmo", "gradient", "matvec", "feasibility", "spread", "value_median", "gap_median",
+    "energy",
 )  # fmt: skip
 
 

@@ -29,7 +29,8 @@ def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Com
         problem.atoms[:n], problem.form, problem.c, start=np.zeros(min(start.m, 2), dtype=int)
     )
     tiny.kind = problem.kind  # a declared kind holds for part of the atoms too
-    first = tiny.every_atom if getattr(solver, "moving", False) else tiny.start
+    starts = getattr(solver, "start", None)
+    first = tiny.start if starts is None else starts(tiny)
     try:
         model = solver.prepare(tiny)
         state = solver.init(model, first)

@@ -8,42 +8,34 @@ at once, and the hull shrinks: no Frank-Wolfe method any more.
 Ties: lowest (the lowest index leads), points (the mean over the distinct tied points, coinciding
 ones counted once; the paper's rule), indices (the mean over tied indices; the limit of softmax).
 
-Alcalde, Geshkovski and Ruiz-Balet, arXiv 2508.09628, equations (3) and (4).
+Index: layer t = 0, 1, … takes the points of time t to those of time t + 1, with γ_t and B(t). A
+step h_t/(1 + h_t) is the layer with values V = h_t I, divided by 1 + h_t; values=V for any V is
+x_i ← x_i + P (leader(x_i) − x_i) with P = (I + V)⁻¹V, and normalised=false is x_i ← x_i + V leader.
+Both leave the hull unless V = hI (and normalised). scores=D_t: queries and keys enter the scores as
+D_t x and D_t y, so B(t) = D_t B D_t, F_t(x) = D_t F(D_t x); a number that scales B alone changes no
+leader.
+
+Alcalde, Geshkovski and Ruiz-Balet, arXiv 2508.09628, equations (2) to (4).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
-from fwbench.kernels import plain
-from fwbench.kernels.pricing import leaders
+from fwbench.layers import checked, leaving, matrix_of, rule_of, unfit_layer
 from fwbench.problem import QuadraticOverHull
+from fwbench.schedules import Factors
 from fwbench.solver import Queries, SolverEntry
-from fwbench.steps import OpenLoop, StepRule, unfit
-from fwbench.tokens import Keys, Moved, Tokens, cloud, keys_of, tokens, towards, walk
+from fwbench.steps import OpenLoop, StepRule
+from fwbench.tokens import Keys, Mixing, Moved, Tokens, cloud, keys_of, settle, tied, tokens, walk
+from fwbench.values import NONE, Values
 
-
-def tied(scores: NDArray[Any], tie: Any, keys: NDArray[Any], *, distinct: bool) -> Combinations:
-    """Return the mean over all keys that lead each row of scores (m, n), each point once or not."""
-    leads = scores <= scores.min(axis=1)[:, None] + tie
-    if distinct:
-        first: dict[tuple[Any, ...], int] = {}
-        for i, key in enumerate(map(tuple, keys)):
-            first.setdefault(key, i)
-        once = np.zeros(len(keys), dtype=bool)
-        once[list(first.values())] = True
-        leads &= once
-    query, index = np.nonzero(leads)
-    count = np.bincount(query, minlength=len(scores))
-    one = Fraction(1) if scores.dtype == object else 1.0
-    shares = np.array([one / int(c) for c in count])
-    return Combinations(np.concatenate([[0], np.cumsum(count)]), index, shares[query])
+USUAL = OpenLoop()
 
 
 @dataclass(frozen=True)
@@ -59,26 +51,58 @@ class HardmaxAttention:
     ties : {"lowest", "points", "indices"}
         Who leads where scores are equal.
     arithmetic : {"float", "exact"}
-        Exact runs hold rationals; open_loop and constant only.
+        Exact runs hold rationals: steps and scores must be rational.
+    values : Values
+        V of a layer with matrix steps, instead of a step.
+    normalised : bool
+        False: x + V leader, not divided by I + V.
+    scores : Factors
+        D_t, one schedule for all coordinates or one for each.
     """
 
     keys: Literal["fixed", "moving"] = "fixed"
-    step: StepRule = OpenLoop()  # noqa: RUF009 - frozen
+    step: StepRule = USUAL
     ties: Literal["lowest", "points", "indices"] = "lowest"
     arithmetic: Literal["float", "exact"] = "float"
+    values: Values = NONE
+    normalised: bool = True
+    scores: Factors = Factors()  # noqa: RUF009 - frozen
+
+    def __post_init__(self) -> None:
+        checked(self.step, USUAL, self.values, self.scores, normalised=self.normalised)
 
     @property
     def moving(self) -> bool:
         return self.keys == "moving"
 
+    @property
+    def leaves_hull(self) -> bool:
+        return leaving(self.values, normalised=self.normalised)
+
+    @property
+    def rule(self) -> StepRule:
+        """The step rule; that of V = hI where values are given so."""
+        return rule_of(self.step, self.values, normalised=self.normalised)
+
+    @property
+    def scheduled(self) -> bool:
+        return not self.scores.steady
+
+    @property
+    def autonomous(self) -> bool:
+        return self.leaves_hull or self.rule.autonomous
+
     def refuses(self, problem: QuadraticOverHull) -> str | None:
-        return unfit(self.step, problem.kind, exact=self.arithmetic == "exact")
+        exact = self.arithmetic == "exact"
+        return unfit_layer(self.rule, self.values, self.scores, problem, exact=exact)
 
     def start(self, problem: QuadraticOverHull) -> Combinations:
         return cloud(problem, moving=self.moving)
 
     def prepare(self, problem: QuadraticOverHull) -> Keys:
-        return keys_of(problem, self.step, exact=self.arithmetic == "exact")
+        matrix = matrix_of(self.values, normalised=self.normalised)
+        exact, whole = self.arithmetic == "exact", self.normalised
+        return keys_of(problem, self.rule, exact=exact, matrix=matrix, normalised=whole)
 
     def init(self, model: Keys, start: Combinations) -> Tokens:
         return tokens(model, start, self.layer, moving=self.moving)
@@ -86,26 +110,30 @@ class HardmaxAttention:
     def layer(self, model: Keys, x: NDArray[Any], t: int, estimate: NDArray[np.float64]) -> Moved:
         """Return what step t does to points x (m, d)."""
         keys = x if self.moving else model.points
-        tie = model.tie_among(x) if self.moving else model.tie
+        query, seen = x, keys
+        if not self.scores.ones:
+            query, seen = (model.scaled(self.scores, t, points) for points in (x, keys))
+        still = seen is model.points
+        tie = model.tie if still else model.tie_among(seen)
         if self.ties == "lowest":
-            lead = np.empty(len(x), dtype=np.int64)
-            find = plain(leaders) if model.exact else leaders
-            for block, scores in model.scores(x, keys):
-                find(scores, tie, lead[block])
-            mixing = Combinations.vertices(lead)
+            lead, _ = model.leaders(query, seen, tie)
+            mixing: Mixing = Combinations.vertices(lead)
             target = keys[lead]
         else:
             parts = [
                 tied(scores, tie, keys, distinct=self.ties == "points")
-                for _, scores in model.scores(x, keys)
+                for _, scores in model.scores(query, seen)
             ]
             mixing = Combinations.joined(parts)
             target = mixing.averages(keys[mixing.keys]).astype(x.dtype)
-        gamma = model.step_lengths(self.step, t, x, target - x, estimate)
-        return Moved(towards(x, target, gamma), gamma, mixing)
+        return model.moved(self.rule, t, x, target, mixing, estimate)
 
     def advance(self, model: Keys, state: Tokens, steps: int) -> None:
-        walk(state, steps)
+        # where leaders can be known for good, later layers need no scores
+        if self.moving or self.ties != "lowest" or self.leaves_hull or not self.scores.ones:
+            walk(state, steps)
+        else:
+            settle(state, self.rule, steps)
 
 
 ENTRY = SolverEntry(

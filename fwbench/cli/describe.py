@@ -1,4 +1,4 @@
-"""Describe a solver, a problem or a suite: ``fwbench describe``."""
+"""Describe a solver, a problem, a suite or a claim: ``fwbench describe``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN = 6
 @click.argument("name")
 def describe(name: str) -> None:
     """Print what NAME is, its parameters with types and defaults, and its source."""
-    from fwbench import catalog, suite
+    from fwbench import catalog, suite, verify
     from fwbench.errors import UnknownName, nearest
     from fwbench.grammar import spelled
     from fwbench.solver import AUTO
@@ -35,14 +35,21 @@ def describe(name: str) -> None:
     if bare in suite.suites() or bare.endswith(".toml"):
         click.echo(_suite(suite.load(bare)))
         return
+    if bare in catalog.names("claims"):
+        [claim] = verify.claims((bare,))
+        click.echo(_claim(claim))
+        return
     known = [AUTO.name, *catalog.names("solvers"), *catalog.names("problems"), *suite.suites()]
+    known += catalog.names("claims")
     raise UnknownName(f"nothing is called {name!r}; {nearest(name, known)}")
 
 
 def _entry(catalog: Any, entry: Any) -> str:
     from fwbench import choose
+    from fwbench.schedules import SCHEDULES, Factors, Schedule
     from fwbench.solver import AUTO
     from fwbench.steps import RULES, StepRule
+    from fwbench.values import Values
 
     module = choose if entry is AUTO else sys.modules[entry.make.__module__]
     parts = [f"{entry.name}: {entry.label}", "", inspect.cleandoc(module.__doc__ or ""), ""]
@@ -51,8 +58,15 @@ def _entry(catalog: Any, entry: Any) -> str:
     for key, (kind, default) in declared.items():
         shown = "must be given" if default is inspect.Parameter.empty else catalog.written(default)
         parts.append(f"  {key} = {shown}    ({_kind(kind)})")
-    if any(kind is StepRule for kind, _ in declared.values()):
+    kinds = {kind for kind, _ in declared.values() if isinstance(kind, type)}
+    if StepRule in kinds:
         parts.append(f"Step rules: {', '.join(RULES)}; arguments in parentheses: open_loop(4)")
+    if kinds & {Schedule, Factors}:
+        parts.append(f"Schedules: a number, {', '.join(SCHEDULES)}; say, geometric(10,1/2)")
+    if Factors in kinds:
+        parts.append('Factors: one schedule, or one for each coordinate: "geometric(1,1/2) 1"')
+    if Values in kinds:
+        parts.append('Values: none, a number, a diagonal "3/2 7/3", a matrix "0 1; -1 0"')
     if len(entry.grid) > 1:
         each = [
             catalog.chosen(entry.name, entry, catalog.typed(entry, grid)) for grid in entry.grid
@@ -68,6 +82,17 @@ def _entry(catalog: Any, entry: Any) -> str:
     return "\n".join(parts)
 
 
+def _claim(claim: Any) -> str:
+    parts = [f"{claim.name}: {claim.title}", "", claim.statement, "", f"  {claim.formula}", ""]
+    parts += [f"Source: {claim.source}", f"Standing: {claim.standing}"]
+    parts += ["Hypotheses:", *(f"  {text}" for text in claim.hypotheses)]
+    parts += [f"Measured: {claim.quantity}", f"Horizon: {claim.horizon}"]
+    parts += [f"Arithmetic: {claim.arithmetic}", f"Expected verdict: {claim.expects}"]
+    parts += [f"First witness: {claim.expects_witness}"] if claim.expects_witness else []
+    parts += ["", claim.remark] if claim.remark else []
+    return "\n".join([*parts, "", f"fwbench verify {claim.name}"])
+
+
 def _kind(kind: Any) -> str:
     values = getattr(kind, "__args__", None)
     return " or ".join(map(str, values)) if values else getattr(kind, "__name__", str(kind))
@@ -80,4 +105,5 @@ def _suite(found: Any) -> str:
         parts += ["", f"problems: {', '.join(block.problems)}"]
         parts.append(f"solvers:  {', '.join(block.solvers or ('all',))}")
         parts += [f"limits:   {limits}"] if limits else []
+    parts += ["", f"claims:   {', '.join(found.claims)}"] if found.claims else []
     return "\n".join(parts)

@@ -63,6 +63,11 @@ def through(chain: tuple[NDArray[Any], ...], x: NDArray[Any]) -> NDArray[Any]:
     return x
 
 
+def transposed(chain: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+    """Return a chain for Q', from one for Q."""
+    return tuple(link.T for link in reversed(chain))
+
+
 def kind_of(eigenvalues: NDArray[Any], tolerance: float, norm: float | None = None) -> Kind:
     """Return the kind of a symmetric matrix with these eigenvalues."""
     small = tolerance * (np.abs(eigenvalues).max(initial=0.0) if norm is None else norm)

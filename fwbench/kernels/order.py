@@ -16,7 +16,7 @@ FLOATS = {integer: number for number, integer in INTEGERS.items()}
 
 
 @intrinsic
-def _same_bits(context, value):
+def same_bits(context, value):
     """Read the bits of a float as an integer, and back."""
     other = (INTEGERS | FLOATS)[value]
 
@@ -50,10 +50,10 @@ def _flipped(integer: Any) -> Any:
 @overload(ordinal)
 def _ordinal(number):
     flip = _flipped(INTEGERS[number])
-    return lambda number: flip(_same_bits(number))
+    return lambda number: flip(same_bits(number))
 
 
 @overload(numeral)
 def _numeral(key):
     flip = _flipped(key)
-    return lambda key: _same_bits(flip(key))
+    return lambda key: same_bits(flip(key))

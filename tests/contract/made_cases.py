@@ -19,6 +19,7 @@ from fwbench.solver import Queries, SolverEntry, each
 # What the grids of the solver files leave out; a new solver needs no line here.
 VARIANTS = (
     "frank_wolfe[step=open_loop(4),log_adaptive,constant(1/3),constant(1),short,backtracking]",
+    "frank_wolfe[step=harmonic(2,3),geometric(1/2,1/2),rising(2,3),saturating(1)]",
     "frank_wolfe[cache_mebibytes=0]",
     "frank_wolfe[arithmetic=exact]",
     "away_steps[step=short,backtracking]",
@@ -35,9 +36,24 @@ VARIANTS = (
     "hardmax_attention[keys=moving,ties=lowest,points,indices]",
     "hardmax_attention[keys=moving,step=constant(1/3),exact,short,backtracking]",
     "hardmax_attention[keys=moving,arithmetic=exact,ties=indices]",
+    "hardmax_attention[keys=moving,step=harmonic,geometric,rising,saturating]",
+    'hardmax_attention[values="3/2 7/3 1",keys=fixed,moving]',
+    'hardmax_attention[values="0 1 0; -1 0 0; 0 0 1",keys=fixed,moving,arithmetic=exact]',
+    'hardmax_attention[scores="geometric(1,1/2) 1 2",keys=fixed,moving]',
+    "hardmax_attention[values=1/2,keys=moving]",
     "softmax_attention[keys=moving]",
+    "softmax_attention[beta=geometric(10,999/1000),power(1,1/3),linear(1,1/100)]",
+    'softmax_attention[values="3/2 7/3 1",keys=fixed,moving]',
+    "softmax_attention[values=1/10,normalised=false,keys=fixed,moving]",
+    'softmax_attention[scores="geometric(1,1/2) 1 2",keys=fixed,moving]',
     "softmax_attention[step=open_loop,exact,short,backtracking,beta=1]",
     "softmax_attention[keys=moving,step=exact,backtracking,beta=1]",
+    "localmax_attention[keys=moving,slack=0,1/10]",
+    "localmax_attention[slack=geometric(1,1/2),step=exact]",
+    "markov_attention[keys=moving,beta=1]",
+    "markov_attention[keys=fixed,moving,replicas=3,seed=5,beta=linear(1,1/10)]",
+    "attention_flow[keys=fixed,moving,h=0.5]",
+    "attention_flow[method=closed_form,h=2]",
     "projected_gradient[momentum=restart,none,gram=yes]",
     "projected_newton[gram=yes]",
     "mirror_descent[mixing=1]",
@@ -116,6 +132,11 @@ class Case:
     @property
     def exact(self) -> bool:
         return self.choice.arguments.get("arithmetic") == "exact"
+
+    @property
+    def rounding(self) -> float:
+        """What points may be off: an integrator is as exact as it is asked to be."""
+        return max(1e-12, 100 * float(self.choice.arguments.get("rtol", 0.0)))
 
     @property
     def long(self) -> int:

@@ -19,7 +19,7 @@ from fwbench.judge import LOOSE, Judge
 from fwbench.kernels import plain
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import Budget, run
-from fwbench.solver import Queries, Sampling
+from fwbench.solver import Queries, Sampling, inside
 from fwbench.steps import RULES
 from fwbench.trace import Status
 
@@ -183,11 +183,11 @@ def test_row_0_is_the_start(case):
 
 
 def test_iterates_stay_in_the_hull(case):
-    if "leaves the hull" in case.entry.needs:
+    if not inside(case.entry, case.one):
         pytest.skip("leaves the hull by design")
     solver, model, state = case.begun()
     judge = Judge(case.problem)
-    rounding = FLOAT32 if case.problem.dtype == np.float32 else 1e-12
+    rounding = FLOAT32 if case.problem.dtype == np.float32 else case.rounding
     foreign = case.entry.sampling is not Sampling.ADVANCE
     for steps in (0, 1, 1, 2, 5, case.long - 9):
         solver.advance(model, state, steps)
@@ -225,6 +225,8 @@ def test_a_run_writes_into_none_of_its_inputs(choice):
 
 def test_the_queries_are_as_declared(choice):
     entry = choice.entry
+    if "seed" in choice.arguments:
+        pytest.skip("its numbers are keyed by the place of a query among all")
     for name in ("convex, 3 queries", "concave, 3 queries", "general"):
         case = Case(choice, problem(name))
         if case.misfit is not None:
@@ -243,7 +245,7 @@ def test_the_queries_are_as_declared(choice):
         solver.advance(model, together, 25)
         assert together.points().shape == (3, case.problem.d)
         if not getattr(one, "moving", False):
-            allowed = 1e-12 * case.problem.radius
+            allowed = case.rounding * case.problem.radius
             np.testing.assert_allclose(together.points(), np.vstack(points), rtol=0, atol=allowed)
         if (counters := getattr(together, "counters", None)) is not None:
             sparing = choice.arguments.get("lazy") == "yes"

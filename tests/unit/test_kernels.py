@@ -22,7 +22,7 @@ from fwbench.kernels.simplex import project
 from fwbench.lowering import lowered
 from fwbench.scored import scored
 
-from . import made_active_sets, made_frank_wolfe
+from . import made_active_sets, made_attention, made_frank_wolfe
 
 HULLS = made_frank_wolfe.HULLS
 
@@ -84,6 +84,26 @@ def lines():
                         yield rule, slope, curvature, size, squared, longest, 9.0, estimate
 
 
+def escape_arguments(last):
+    """Three groups of a triangle, a point, a segment and a polygon, and what a kernel asks last."""
+    corners = np.array([[1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]])
+    off = 0.05 * np.random.default_rng(8).standard_normal((9, 2))
+    tokens = np.repeat(corners, 3, axis=0) + off
+    tokens[:3] = corners[0]
+    rings = np.stack([np.tile(corners[0], (3, 1)), tokens[3:6], tokens[6:]])
+    groups, sizes = np.repeat(np.arange(3), 3), np.array([1, 2, 3])
+    seed = np.uint64(7), np.uint64(3)
+    x = np.repeat(tokens[None], 3, axis=0)
+    return x, groups, rings, sizes, 0.2, 1.5, 0.3, *seed, *last
+
+
+def chain_arguments(n, d):
+    x = np.random.default_rng(n).standard_normal((n, d))
+    return x, np.empty((n, d)), np.empty(n), np.empty(n, np.int64)
+
+
+SEED = (np.uint64(11), np.uint64(2**32 - 1))
+TRIANGLE = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
 SEARCHES = (EXACT, SHORT, BACKTRACKING)
 ARGUMENTS = {
     "projected_gradient": [
@@ -118,7 +138,36 @@ ARGUMENTS = {
     "leader": [(row, tie) for table in score_tables() for row in table for tie in (0.0, 1e-14)],
     "leaders": [(table, 0.0, np.empty(len(table), np.int64)) for table in score_tables()],
     "line_step": list(lines()),
+    "philox": [tuple(map(np.uint64, words)) for words in ((0,) * 6, (1, 2, 3, 4, 5, 2**32 - 1))],
+    "exponential": [
+        tuple(map(np.uint64, words)) for words in ((0, 0), (1, 7), (2**32 - 1, 2**32 - 1))
+    ],
+    "races": [
+        (-x, x, own, replicas, 1.5, *SEED, 5, scores, picks)
+        for x, _, scores, picks in (chain_arguments(n, d) for n, d in ((1, 2), (6, 3)))
+        for own, replicas in ((True, 1), (False, 1), (True, len(x)), (False, len(x)))
+    ],
+    "race": [
+        (-x[i], x, 0, len(x), i, 3, beta, *SEED, 5, scores)
+        for x, _, scores, _ in (chain_arguments(n, d) for n, d in ((1, 2), (4, 3), (7, 1)))
+        for i in range(len(x)) for beta in (0.5, 300.0)
+    ],
+    "chain_step": [
+        (*chain_arguments(n, d), 1.5, 0.4, *SEED, 2, 9) for n, d in ((1, 1), (5, 2), (8, 4))
+    ],
+    "distance": [
+        (TRIANGLE, corners, np.array(x))
+        for corners in (1, 2, 3) for x in ((0.3, 0.3), (2.0, 1.0), (-1.0, 0.5), (0.0, 0.0))
+    ],
+    "first_events": [
+        escape_arguments((np.array([5, 0, 9]), until, np.zeros((3, 9), int), np.zeros(3, int)))
+        for until in (0, 1, 2)
+    ],
+    "drifts": [
+        escape_arguments((6, alone, np.empty(3), np.zeros((3, 9), int))) for alone in (False, True)
+    ],
     **made_active_sets.ARGUMENTS,
+    **made_attention.ARGUMENTS,
     **made_frank_wolfe.ARGUMENTS,
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ from fwbench import catalog
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels.line import EXACT, line_step
 from fwbench.problem import QuadraticOverHull
+from fwbench.schedules import schedule
 from fwbench.steps import Constant, Exact
 from fwbench.tokens import Keys, keys_of, tokens
 
@@ -106,7 +107,7 @@ LAYERS = [
     HardmaxAttention(keys="moving", ties="points"),
     HardmaxAttention(keys="moving", step=Constant()),
     SoftmaxAttention(),
-    SoftmaxAttention(keys="moving", beta=3.0),
+    SoftmaxAttention(keys="moving", beta=schedule("3")),
     SoftmaxAttention(step=catalog.step_rule("backtracking")),
 ]
 
@@ -229,7 +230,7 @@ def test_softmax_tends_to_the_leader_as_fast_as_the_score_gap_says():
     width = np.linalg.norm(CLOUD[:, None] - CLOUD, axis=2).max()
     errors = []
     for beta in (1.0, 10.0, 100.0, 1000.0):
-        method = SoftmaxAttention(beta=beta, step=Constant(Fraction(1)))
+        method = SoftmaxAttention(beta=schedule(str(beta)), step=Constant(Fraction(1)))
         target = method.layer(keys, x, 0, np.zeros(4)).x
         error = np.linalg.norm(target - keys.points[scores.argmin(axis=1)], axis=1)
         assert (error <= 8 * width * np.exp(-beta * gaps) + 1e-14).all()
@@ -240,7 +241,7 @@ def test_softmax_tends_to_the_leader_as_fast_as_the_score_gap_says():
 
 def test_large_scores_do_not_overflow():
     problem = QuadraticOverHull(1e6 * CLOUD, start=LOOSE)
-    method = SoftmaxAttention(beta=1e6)
+    method = SoftmaxAttention(beta=schedule("1e6"))
     model = method.prepare(problem)
     state = method.init(model, problem.start)
     method.advance(model, state, 3)
