@@ -56,6 +56,8 @@ EXACT = {
     "field": QuadraticOverHull(SQUARE, [[1, 2], [-2, 1]], start=INSIDE),
 }
 
+AT_REST = {"unit-triangle", "triangle-pairs"}  # all tokens stand at vertices that own their cells
+
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", EXACT)
@@ -73,7 +75,8 @@ def test_iterates_are_equal_rationals(name, rule):
         assert type(ours[0, 0]) is Fraction
         assert (ours == theirs).all()
     solver, model, _ = walks[1]
-    assert (ours != solver.init(model, problem.start).exact_points()).any()
+    moved = (ours != solver.init(model, problem.start).exact_points()).any()
+    assert moved == (name not in AT_REST)
 
 
 def test_another_step_is_another_method():

@@ -1,0 +1,1 @@
+"""What claims are made of: statements and verdicts, layers walked one by one, intervals."""

@@ -1,0 +1,145 @@
+"""A claim with its verdict as plain data: what is printed as JSON, kept on disk and reported.
+
+Reports are made from these records alone, so a verdict that was read back looks like a new one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from fwbench.theory.claim import Curves, Line, Outcome, Tried, Verified
+
+SCHEMA = 1
+TEXTS = ("title", "statement", "formula", "source", "remark", "quantity", "horizon", "arithmetic",
+         "expects_witness")  # fmt: skip
+
+Record = dict[str, Any]
+
+
+def record(found: Verified) -> Record:
+    """Return a verdict as JSON knows it.
+
+    Parameters
+    ----------
+    found : Verified
+
+    Returns
+    -------
+    dict
+        Strict JSON, the curves of the deciding case included: a point that is not finite is null.
+        `numbers` are those of the case that decides, the first with the claim's verdict; all stand
+        with their cases.
+    """
+    claim, surprises = found.claim, found.surprises
+    return {
+        "name": claim.name,
+        "section": claim.section,
+        **{name: getattr(claim, name) for name in TEXTS},
+        "standing": str(claim.standing),
+        "hypotheses": list(claim.hypotheses),
+        "expects": str(claim.expects),
+        "verdict": str(found.verdict),
+        "as_expected": not surprises,
+        "surprises": list(surprises),
+        "witness": found.witness,
+        "numbers": _deciding(found),
+        "tried": [
+            {"case": t.case, "refused": t.refused, **_outcome(t.outcome)} for t in found.tried
+        ],
+        "controls": [_control(t) for t in found.controls],
+        "seconds": found.seconds,
+        "error": found.error,
+        "curves": None if found.curves is None else _drawn(found.curves),
+    }
+
+
+def _outcome(outcome: Outcome | None) -> Record:
+    if outcome is None:  # the case was refused
+        return {"verdict": None, "horizon": None, "witness": "", "numbers": {}}
+    return {
+        "verdict": str(outcome.verdict),
+        "horizon": outcome.horizon,
+        "witness": outcome.witness,
+        "numbers": dict(outcome.numbers),
+    }
+
+
+def _control(tried: Tried) -> Record:
+    told = {"case": tried.case, "expects": str(tried.expects), "why": tried.why}
+    return told | _outcome(tried.outcome)
+
+
+def _deciding(found: Verified) -> dict[str, str]:
+    measured = [t.outcome for t in found.tried if t.outcome is not None and t.outcome.numbers]
+    deciding = [outcome for outcome in measured if outcome.verdict is found.verdict]
+    return dict((deciding or measured)[0].numbers) if measured else {}
+
+
+def _drawn(curves: Curves) -> Record:
+    return {
+        "title": curves.title,
+        "x_label": curves.x_label,
+        "y_label": curves.y_label,
+        "log_x": curves.log_x,
+        "log_y": curves.log_y,
+        "marks": [{"x": float(x), "label": label} for x, label in curves.marks],
+        "note": curves.note,
+        "lines": [
+            {"label": line.label, "bound": line.bound, "x": _finite(line.x), "y": _finite(line.y)}
+            for line in curves.lines
+        ],
+    }
+
+
+def _finite(values: Iterable[Any]) -> list[float | None]:
+    return [float(value) if math.isfinite(value) else None for value in values]
+
+
+def curves(told: Record) -> Curves | None:
+    """Return the figure that decides a claim, from its record; null is NaN."""
+    drawn = told["curves"]
+    if drawn is None:
+        return None
+    return Curves(
+        title=drawn["title"],
+        x_label=drawn["x_label"],
+        y_label=drawn["y_label"],
+        lines=tuple(
+            Line(
+                line["label"],
+                np.array(line["x"], dtype=np.float64),
+                np.array(line["y"], dtype=np.float64),
+                line["bound"],
+            )
+            for line in drawn["lines"]
+        ),
+        log_x=drawn["log_x"],
+        log_y=drawn["log_y"],
+        marks=tuple((mark["x"], mark["label"]) for mark in drawn["marks"]),
+        note=drawn["note"],
+    )
+
+
+def document(
+    records: Iterable[Record], *, long: bool, seconds: float, interrupted: bool = False
+) -> Record:
+    """Return what a file of verdicts holds; `interrupted` says that some claims are missing."""
+    return {
+        "schema": SCHEMA,
+        "effort": "long" if long else "standard",
+        "seconds": seconds,
+        "interrupted": interrupted,
+        "claims": list(records),
+    }
+
+
+def without_curves(told: Record) -> Record:
+    """Return a document or a record without what is only drawn, for a reader on the terminal."""
+    short = {key: value for key, value in told.items() if key != "curves"}
+    if "claims" in short:
+        short["claims"] = [without_curves(one) for one in short["claims"]]
+    return short
