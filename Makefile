@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := fwbench solvers problems tests
 
-.PHONY: run test slow bench ratios check format clean
+.PHONY: run test slow bench ratios layers check format clean
 
 run: $(VENV)/.installed  ## run the default suite and write a report
 	$(BIN)/fwbench run
@@ -17,6 +17,10 @@ slow: $(VENV)/.installed-dev  ## the slow tests
 
 bench: $(VENV)/.installed-dev  ## speed of the hot loops, one thread
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/bench -q --benchmark-enable --benchmark-columns=median,iqr,rounds
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.layers
+
+layers: $(VENV)/.installed-dev  ## what a layer of attention costs beside its bare product and torch
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.layers
 
 ratios: $(VENV)/.installed-dev  ## how many times faster than foreign codes: the table of the README
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.ratios

@@ -10,12 +10,15 @@ import pandas as pd
 
 from fwbench.analysis import fixed_points, rates, targets
 from fwbench.analysis.costs import costs
-from fwbench.analysis.findings import Findings, Picture
+from fwbench.analysis.diagrams import diagrams
+from fwbench.analysis.findings import Findings
 from fwbench.analysis.goals import goals
 from fwbench.analysis.growth import growth, sizes
+from fwbench.analysis.heads import heads
+from fwbench.analysis.layers import layers
+from fwbench.analysis.plane import atlases, pictures
 from fwbench.analysis.races import races
 from fwbench.execution.tasks import Task
-from fwbench.geometry.cells import cells, polygon_of
 from fwbench.store import RunFolder
 from fwbench.trace import COLUMNS, Status
 
@@ -130,18 +133,18 @@ def build(folder: RunFolder) -> Findings:
         fixed_points=rest,
         winners=targets.winners(table, target_table),
         agreement=_agreement(folder, records),
-        pictures=_pictures(folder, records),
+        pictures=pictures(folder, records),
+        atlases=atlases(folder, records),
+        diagrams=diagrams() if folder.manifest.get("diagrams") else (),
         races=raced,
         costs=spent,
         sizes=points,
         growth=growth(points),
         goals=goals(raced, spent),
+        heads=heads(records),
+        layers=layers(records, folder.points),
+        claims=folder.claims,
     )
-
-
-def _places(record: dict[str, Any]) -> list[fixed_points.FixedPoint]:
-    facts, convex = record["rest"], record["row"]["kind"] == "convex"
-    return [fixed_points.classify(facts, q, convex=convex) for q in range(len(facts["drift"]))]
 
 
 def _moving(record: dict[str, Any]) -> bool:
@@ -177,7 +180,8 @@ def _row(
     if low is not None and high is not None and shift is not None:
         row |= {"reference_low": low + shift, "reference_high": high + shift}
     if record["rest"]:
-        row["fixed_point"], row["fixed_point_label"] = fixed_points.common(_places(record))
+        places = fixed_points.places(record)
+        row["fixed_point"], row["fixed_point_label"] = fixed_points.common(places)
     if row["status"] == Status.INFEASIBLE:  # outside the hull a small value is no merit
         return row, "gap", [None] * len(trace["k"])
     measure, column = targets.measured(trace, low, moving=moving)
@@ -216,9 +220,10 @@ def _trace(
     trace = record["trace"]
     if not trace:
         return []
-    rows = []
+    rows, never = [], [None] * len(trace["k"])  # a folder of before may lack a column
     for i in range(len(trace["k"])):
-        row = {"run_id": record["row"]["run_id"], **{name: trace[name][i] for name in COLUMNS}}
+        known = {name: trace.get(name, never)[i] for name in COLUMNS}
+        row = {"run_id": record["row"]["run_id"], **known}
         row["suboptimality"] = column[i] if measure == "suboptimality" else None
         rows.append(row)
     return rows
@@ -229,7 +234,7 @@ def _rests(record: dict[str, Any]) -> list[dict[str, Any]]:
     if not facts:
         return []
     rows = []
-    for q, place in enumerate(_places(record)):
+    for q, place in enumerate(fixed_points.places(record)):
         rows.append(
             {
                 "run_id": row["run_id"],
@@ -258,8 +263,7 @@ def _agreement(folder: RunFolder, records: list[dict[str, Any]]) -> pd.DataFrame
         row, facts = record["row"], record["rest"]
         kept = folder.points(row["run_id"]) if facts and row["repetition"] == 0 else None
         if facts and kept is not None and "points" in kept:
-            places = _places(record)
-            rests = np.array([place.certified for place in places])
+            rests = np.array([place.certified for place in fixed_points.places(record)])
             others = ended.setdefault(row["instance"], {})
             before = others.get(row["solver_label"])
             if before is None or (row["tol"] or np.inf) < (before[0]["tol"] or np.inf):
@@ -277,40 +281,10 @@ def _agreement(folder: RunFolder, records: list[dict[str, Any]]) -> pd.DataFrame
     return pd.DataFrame(rows, columns=list(AGREEMENT))
 
 
-def _pictures(folder: RunFolder, records: list[dict[str, Any]]) -> tuple[Picture, ...]:
-    pictures: dict[str, dict[str, Any]] = {}
-    for record in records:
-        row = record["row"]
-        kept = folder.points(row["run_id"]) if row.get("d") == 2 else None
-        if kept is None or "path" not in kept or row["repetition"] != 0:
-            continue
-        picture = pictures.setdefault(
-            row["instance"], {"label": row["instance_label"], "plane": kept, "paths": []}
-        )
-        picture["paths"].append((row["solver_label"], kept["path"]))
-    drawn = []
-    for instance, picture in pictures.items():
-        plane, paths = picture["plane"], picture["paths"]
-        mean = plane["mean"]
-        x, y, lead = cells(plane["atoms"] - mean, plane["Q"], plane["c"])
-        most = max(paths, key=lambda path: path[1].shape[1])
-        drawn.append(
-            Picture(
-                instance=instance,
-                label=picture["label"],
-                atoms=plane["atoms"],
-                hull=polygon_of(plane["atoms"]),
-                cell_x=x + mean[0],
-                cell_y=y + mean[1],
-                cells=lead,
-                starts=most[1][0],
-                paths=tuple(paths),
-            )
-        )
-    return tuple(drawn)
-
-
 def write_views(folder: RunFolder, findings: Findings) -> None:
     """Write the Parquet tables of a run folder."""
     for name in ("runs", "trace", "targets", "fixed_points"):
         folder.write_table(name, getattr(findings, name))
+    for name in ("heads", "layers"):
+        if len(getattr(findings, name)):
+            folder.write_table(name, getattr(findings, name))

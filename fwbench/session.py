@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from time import perf_counter
 from typing import Any
 
 from fwbench import catalog, suite
@@ -19,7 +20,10 @@ from fwbench.manifest import manifest
 from fwbench.runner import Budget
 from fwbench.solver import Sampling
 from fwbench.store import RunFolder
+from fwbench.theory.claim import Effort
+from fwbench.theory.verdicts import Record, document
 from fwbench.trace import Status
+from fwbench.verify import verify
 
 EXACT_REFERENCE = "cvxpy_reference"  # what the planner adds where a suite has no direct method
 UNDONE = frozenset({Status.ERROR, Status.CRASHED, Status.MEMORY, Status.INTERRUPTED})
@@ -107,7 +111,12 @@ def plan(question: Question) -> tuple[list[Task], dict[str, Any] | None]:
                     tasks.setdefault(task.run_id, task)
     described = None
     if chosen is not None:
-        described = {"suite": chosen.label, "suite_digest": chosen.digest}
+        described = {
+            "suite": chosen.label,
+            "suite_digest": chosen.digest,
+            "claims": list(chosen.claims),
+            "diagrams": chosen.diagrams,
+        }
     return list(tasks.values()), described
 
 
@@ -149,7 +158,7 @@ def _task(problem: Choice, solver: Choice, repetition: int, order: int, budget: 
 def planned_again(folder: RunFolder) -> tuple[list[Task], dict[str, Any] | None]:
     """Return the plan that a run folder was made by."""
     made = folder.manifest
-    described = {name: made.get(name) for name in ("suite", "suite_digest")}
+    described = {name: made.get(name) for name in ("suite", "suite_digest", "claims", "diagrams")}
     tasks = [Task.from_dict(task) for task in made["plan"]]
     return tasks, described if described["suite"] else None
 
@@ -188,8 +197,11 @@ def execute(
     described: dict[str, Any] | None,
     command: str,
     told: Callable[[Task, dict[str, Any] | None], None],
+    claimed: Callable[[str, Record | None], None] = lambda name, record: None,
 ) -> bool:
     """Run what is missing or out of date in a folder; every planned run leaves a row.
+
+    Then the claims of the suite are verified, always anew.
 
     Parameters
     ----------
@@ -200,6 +212,8 @@ def execute(
     command : str
     told : callable
         Called with a task before it runs (None) and with its row afterwards.
+    claimed : callable
+        Called with a claim's name before it is tried (None) and with its record afterwards.
 
     Returns
     -------
@@ -215,7 +229,7 @@ def execute(
         keys = {i: row["cache_key"] for i, row in rows.items() if row["status"] not in UNDONE}
     folder.write_manifest(
         manifest(command, executor.threads)
-        | (described or {"suite": None, "suite_digest": None})
+        | (described or {"suite": None, "suite_digest": None, "claims": [], "diagrams": False})
         | {"seeds": sorted({t.seed for t in tasks if t.seed is not None})}
         | {"budgets": [asdict(b) for b in dict.fromkeys(t.budget for t in tasks)]}
         | {"plan": [task.as_dict() for task in tasks]}
@@ -245,6 +259,20 @@ def execute(
                 told(task, record["row"])
                 if asked.is_set():
                     return False
+            _verify_all(folder, (described or {}).get("claims") or [], claimed)
         except KeyboardInterrupt:
             return False
     return not asked.is_set()
+
+
+def _verify_all(
+    folder: RunFolder, names: list[str], claimed: Callable[[str, Record | None], None]
+) -> None:
+    """Verify claims; after each of them the folder holds what is known so far."""
+    begun, records = perf_counter(), list[Record]()
+    for name in names:
+        claimed(name, None)
+        records += verify((name,), Effort())
+        seconds, missing = perf_counter() - begun, len(records) < len(names)
+        folder.write_claims(document(records, long=False, seconds=seconds, interrupted=missing))
+        claimed(name, records[-1])

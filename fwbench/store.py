@@ -22,9 +22,11 @@ from zipfile import BadZipFile
 import numpy as np
 
 from fwbench.errors import RunFolderError
+from fwbench.theory import verdicts
 
 SCHEMA = 1
 JOURNAL, MANIFEST, POINTS, ASIDE = "journal.jsonl", "manifest.json", "points", "set_aside.jsonl"
+CLAIMS = "claims.json"
 
 
 def plain(value: Any) -> Any:
@@ -127,9 +129,11 @@ class RunFolder:
                 raise RunFolderError(
                     f"{path} exists; --resume does what is missing there, --fresh starts anew"
                 )
-            if fresh and folder.has_journal:
+            if fresh:
                 with _told(path, "set aside"):
-                    folder._set_journal_aside()
+                    (path / CLAIMS).unlink(missing_ok=True)  # a view of the suite that was
+                    if folder.has_journal:
+                        folder._set_journal_aside()
         with _told(path, "made"):
             (path / POINTS).mkdir(parents=True, exist_ok=True)
         return folder
@@ -242,3 +246,41 @@ class RunFolder:
         buffer = io.BytesIO()
         table.to_parquet(buffer, index=False)
         write_whole(self.path / f"{name}.parquet", buffer.getvalue())
+
+    # -- verdicts of claims ------------------------------------------------------------------
+
+    @classmethod
+    def for_verdicts(cls, path: Path, *, fresh: bool = False) -> RunFolder:
+        """Make a folder for verdicts alone; one that holds some is taken only with `fresh`."""
+        if path.exists() and not path.is_dir():
+            raise RunFolderError(f"{path} is a file, not a folder for verdicts")
+        if path.exists() and any(path.iterdir()):
+            if not (path / CLAIMS).exists() or (path / MANIFEST).exists():
+                raise RunFolderError(
+                    f"{path} is not empty and no folder of verdicts; choose another --out"
+                )
+            if not fresh:
+                raise RunFolderError(f"{path} exists; --fresh writes new verdicts over it")
+        with _told(path, "made"):
+            path.mkdir(parents=True, exist_ok=True)
+        return cls(path)
+
+    @property
+    def claims(self) -> dict[str, Any] | None:
+        """What was found of claims, as `theory.verdicts.document` made it; None if nothing."""
+        path = self.path / CLAIMS
+        if not path.exists():
+            return None
+        try:
+            with _told(path, "read"):
+                document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            newer, _ = document["schema"] > verdicts.SCHEMA, document["claims"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise RunFolderError(f"{path} is damaged: {error!r}") from error
+        if newer:
+            raise RunFolderError(f"{path} was written by a newer fwbench; update fwbench")
+        return document
+
+    def write_claims(self, document: dict[str, Any]) -> None:
+        """Write what was found of claims."""
+        write_whole(self.path / CLAIMS, json.dumps(plain(document), allow_nan=False) + "\n")

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from fwbench.errors import InvalidParameter, UnknownName, nearest
+from fwbench.names import files
 
 FOLDER = Path(__file__).parent / "suites"
-_TOP = {"name", "version", "description", "block"}
+_TOP = {"name", "version", "description", "block", "claims", "diagrams"}
 _BLOCK = {"problems", "solvers", "tol", "max_steps", "max_seconds", "repeat"}
 
 
@@ -28,13 +29,19 @@ class Block:
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite; `digest` is a hash of its file."""
+    """A suite.
+
+    `claims` are verified with it, `diagrams` asks for the paper's figures of pure geometry,
+    `digest` is a hash of its file.
+    """
 
     name: str
     version: int
     description: str
     blocks: tuple[Block, ...]
     digest: str
+    claims: tuple[str, ...] = ()
+    diagrams: bool = False
 
     @property
     def label(self) -> str:
@@ -99,6 +106,15 @@ def load(name: str) -> Suite:
         repeat = block.get("repeat", 1)
         if type(repeat) is not int or repeat < 1:
             raise InvalidParameter(f"{path}: repeat must be a positive integer; got {repeat!r}")
+    claims = content.get("claims", [])
+    if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
+        raise InvalidParameter(f"{path}: claims must be a list of names; got {claims!r}")
+    for claim in claims:
+        if claim not in (known := files("claims")):
+            raise UnknownName(f"{path}: no claim is called {claim!r}; {nearest(claim, known)}")
+    diagrams = content.get("diagrams", False)
+    if type(diagrams) is not bool:
+        raise InvalidParameter(f"{path}: diagrams must be true or false; got {diagrams!r}")
     bare = re.sub(r"[^\w.-]", "-", path.stem.partition("@")[0])
     name, version = content.get("name", bare), content.get("version", 1)
     if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name):
@@ -120,6 +136,8 @@ def load(name: str) -> Suite:
             )
             for block in blocks
         ),
+        claims=tuple(dict.fromkeys(claims)),
+        diagrams=diagrams,
         digest=hashlib.sha256(data).hexdigest()[:16],
     )
 

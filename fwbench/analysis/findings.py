@@ -7,6 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fwbench.analysis.atlas import Atlas
+from fwbench.analysis.diagrams import Diagram
+
 Array = NDArray[np.float64]
 
 
@@ -26,8 +29,11 @@ class Picture:
     cells : ndarray of int, shape (g, g)
         Key of the atom that leads at ``(cell_x[j], cell_y[i])``; -1 outside the hull.
     starts : ndarray, shape (m, 2)
+        Of many starts some.
     paths : tuple of (str, ndarray of shape (r, m, 2))
         Solver label and the points of its checkpoints.
+    rings : tuple of (int, ndarray of shape (p + 1, 2))
+        The cells as polygons, by key; empty where the hull has too many corners.
     """
 
     instance: str
@@ -39,6 +45,7 @@ class Picture:
     cells: NDArray[np.int64]
     starts: Array
     paths: tuple[tuple[str, Array], ...]
+    rings: tuple[tuple[int, Array], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +76,15 @@ class Findings:
         Times to certified gaps as ratios; steps and solves in passes over the atoms; time and steps
         at several n or d, and their exponents; ratios to be reached: as the modules of those names
         say (`sizes`: growth).
+    heads, layers : DataFrame
+        Clouds of tokens, attention heads among them, against the theory; one layer repeated: as
+        the modules of those names say.
+    atlases : tuple of Atlas
+        Where solvers come to rest, on the instances whose starts cover the plane as a lattice.
+    diagrams : tuple of Diagram
+        Figures of pure geometry, where the suite asks for them.
+    claims : dict or None
+        Claims of the suite with their verdicts, as `fwbench.theory.verdicts.document` makes it.
     """
 
     manifest: dict[str, Any]
@@ -84,3 +100,8 @@ class Findings:
     sizes: pd.DataFrame
     growth: pd.DataFrame
     goals: pd.DataFrame
+    heads: pd.DataFrame
+    layers: pd.DataFrame
+    atlases: tuple[Atlas, ...] = ()
+    diagrams: tuple[Diagram, ...] = ()
+    claims: dict[str, Any] | None = None

@@ -82,6 +82,12 @@ def classify(facts: dict[str, list[Any]], query: int, *, convex: bool) -> FixedP
     return FixedPoint(Class.FACE, f"dimension {fact['face']}{support}", True)
 
 
+def places(record: dict[str, Any]) -> list[FixedPoint]:
+    """Name the place where each query of a run rests, from its record in the journal."""
+    facts, convex = record["rest"], record["row"]["kind"] == "convex"
+    return [classify(facts, q, convex=convex) for q in range(len(facts["drift"]))]
+
+
 def common(points: list[FixedPoint]) -> tuple[str, str]:
     """Return the class and label of a run: those of all its queries, or ``mixed`` with counts."""
     kinds = [point.kind for point in points]

@@ -13,6 +13,7 @@ from fwbench.cli.list import listing
 from fwbench.cli.report import report
 from fwbench.cli.run import run
 from fwbench.cli.show import show
+from fwbench.cli.verify import verify
 from fwbench.errors import FwbenchError
 
 WRONG_USE, INTERRUPTED = 2, 130
@@ -24,7 +25,7 @@ def fwbench() -> None:
     """Compare solvers of a quadratic over the hull of given points, attention among them."""
 
 
-for command in (run, listing, describe, show, report):
+for command in (run, verify, listing, describe, show, report):
     fwbench.add_command(command)
 
 

@@ -8,10 +8,10 @@ import click
 
 
 @click.command("list")
-@click.argument("group", type=click.Choice(["solvers", "problems", "suites"]))
+@click.argument("group", type=click.Choice(["solvers", "problems", "suites", "claims"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def listing(group: str, as_json: bool) -> None:
-    """List solvers, problems or suites with a line on each; imports none of them."""
+    """List solvers, problems, suites or claims with a line on each; imports none of them."""
     lines = _lines(group)
     if as_json:
         click.echo(json.dumps(lines, indent=1))
@@ -26,6 +26,7 @@ def _lines(group: str) -> dict[str, str]:
         from fwbench.suite import load, suites
 
         return {name: load(name).description for name in sorted(suites())}
-    from fwbench.names import names
+    from fwbench.names import Group, names
 
-    return names("solvers" if group == "solvers" else "problems")
+    groups: dict[str, Group] = {"solvers": "solvers", "problems": "problems", "claims": "claims"}
+    return names(groups[group])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from types import TracebackType
 from typing import Any
 
@@ -19,6 +23,24 @@ def console(*, stderr: bool = False) -> Console:
     """Return a console as wide as the terminal; where there is none, wide enough for a table."""
     found = Console(stderr=stderr)
     return found if found.is_terminal else Console(stderr=stderr, width=LOG_WIDTH)
+
+
+@contextmanager
+def stdout_alone() -> Iterator[None]:
+    """Send to stderr what solvers and claims print on stdout, C code included."""
+    import ctypes
+
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if os.name == "posix":
+            ctypes.CDLL(None).fflush(None)  # what C code still holds back
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 class Progress:
@@ -51,12 +73,28 @@ class Progress:
         """Note that a run starts (row None) or has ended."""
         name = f"{task.solver_label} on {task.instance_label}"
         if row is None:
-            self.bar.update(self.line, description=escape(name), refresh=True)
-            return
+            self.begins(name)
+        else:
+            self.ended(name, f"{row['status']}, {row['reason']}")
+
+    def claimed(self, name: str, record: dict[str, Any] | None) -> None:
+        """Note that a claim is tried (record None) or has its verdict."""
+        if record is None:
+            self.begins(f"claim {name}")
+        else:
+            verdict = f"{record['verdict']}, {'' if record['as_expected'] else 'not '}as expected"
+            self.ended(f"claim {name}", f"{verdict}, {record['seconds']:.1f} s")
+
+    def begins(self, name: str) -> None:
+        """Name what is worked on."""
+        self.bar.update(self.line, description=escape(name), refresh=True)
+
+    def ended(self, name: str, said: str) -> None:
+        """Note that one more is done; in a log, say how it ended."""
         self.done += 1
         self.bar.advance(self.line)
         if not self.console.is_terminal:
-            self.say(f"[{self.done}/{self.total}] {name}: {row['status']}, {row['reason']}")
+            self.say(f"[{self.done}/{self.total}] {name}: {said}")
 
     def say(self, text: str) -> None:
         """Print a line as it is."""

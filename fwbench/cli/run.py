@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,6 +86,8 @@ def run(
             return DONE
         for task in tasks:
             click.echo(f"{task.run_id}  {task.solver_label}  on  {task.instance_label}")
+        for name in (described or {}).get("claims") or ():
+            click.echo(f"claim {name}")
         click.echo(f"{len(tasks)} runs, each at most {_most(tasks)} s on the clock")
         return DONE
     name = described["suite"].partition("@")[0] if described else "run"
@@ -101,7 +101,7 @@ def _most(tasks: list[Task]) -> str:
 
 
 def _run(folder: Any, tasks: list[Task], described: Any, *, report: bool, as_json: bool) -> int:
-    from fwbench.cli.progress import Progress
+    from fwbench.cli.progress import Progress, stdout_alone
     from fwbench.findings import build, write_views
     from fwbench.report.terminal import terminal_summary
     from fwbench.report.write import write
@@ -109,9 +109,10 @@ def _run(folder: Any, tasks: list[Task], described: Any, *, report: bool, as_jso
     from fwbench.trace import Status
 
     command = shlex.join(["fwbench", *sys.argv[1:]])
-    with Progress(len(tasks)) as progress:
-        with _stdout_alone() if as_json else nullcontext():
-            whole = execute(folder, tasks, described, command, progress.told)
+    claims = (described or {}).get("claims") or ()
+    with Progress(len(tasks) + len(claims)) as progress:
+        with stdout_alone() if as_json else nullcontext():
+            whole = execute(folder, tasks, described, command, progress.told, progress.claimed)
         if not whole:
             rest = f"fwbench run --resume --out {shlex.quote(str(folder.path))}"
             progress.say(f"interrupted; what was done is saved, {rest} does the rest")
@@ -134,22 +135,5 @@ def _run(folder: Any, tasks: list[Task], described: Any, *, report: bool, as_jso
     if not whole:
         return INTERRUPTED
     failed = any(Status(status).is_failure for status in findings.runs["status"])
-    return FAILED if failed else DONE
-
-
-@contextmanager
-def _stdout_alone() -> Iterator[None]:
-    """Send to stderr what solvers print on stdout, C code included."""
-    import ctypes
-
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        if os.name == "posix":
-            ctypes.CDLL(None).fflush(None)  # what C code still holds back
-        os.dup2(kept, 1)
-        os.close(kept)
+    broke = findings.claims and not all(c["as_expected"] for c in findings.claims["claims"])
+    return FAILED if failed or broke else DONE

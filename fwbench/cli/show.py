@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def as_text(findings: Findings) -> str:
     """Return manifest, runs and winners as JSON text; missing values are null."""
     from fwbench.store import plain
+    from fwbench.theory.verdicts import without_curves
 
     def rows(table: Any) -> Any:
         return plain(table.astype(object).where(table.notna(), None).to_dict("records"))
@@ -25,6 +26,9 @@ def as_text(findings: Findings) -> str:
         "runs": rows(findings.runs),
         "winners": rows(findings.winners),
         "fixed_points": rows(findings.fixed_points),
+        "heads": rows(findings.heads),
+        "layers": rows(findings.layers),
+        "claims": None if findings.claims is None else without_curves(findings.claims),
     }
     return json.dumps(content, indent=1)
 

@@ -23,9 +23,11 @@ from fwbench.catalog import Choice
 from fwbench.choose import resolved
 from fwbench.errors import MissingExtra, said
 from fwbench.execution.tasks import Task
+from fwbench.heads import head, is_cloud
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import Run, run
 from fwbench.solver import Sampling
+from fwbench.stretches import stretches
 from fwbench.trace import Status
 from fwbench.warm import limited_threads
 from fwbench.yardsticks import yardsticks
@@ -71,6 +73,11 @@ def _facts(problem: QuadraticOverHull) -> dict[str, Any]:
     }
 
 
+def _head(problem: QuadraticOverHull) -> dict[str, Any] | None:
+    """Return how far a cloud of tokens is from what theory covers; None of anything else."""
+    return {**head(problem), "stretches": stretches(problem)} if is_cloud(problem) else None
+
+
 def _plane(problem: QuadraticOverHull) -> dict[str, Any]:
     """Return what a picture of an instance in the plane is drawn from."""
     return {
@@ -85,6 +92,7 @@ def _record(
     task: Task,
     problem: QuadraticOverHull | None,
     facts: dict[str, Any],
+    told: dict[str, Any] | None,
     done: Run,
     around: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -110,7 +118,7 @@ def _record(
         kept = done.weights
         arrays |= {"indptr": kept.indptr, "keys": kept.keys, "data": kept.data}
     trace = done.trace.columns if len(done.trace) else {}
-    return {"row": row, "trace": trace, "rest": done.rest}, arrays
+    return {"row": row, "trace": trace, "rest": done.rest, "head": told}, arrays
 
 
 class Done(NamedTuple):
@@ -133,7 +141,7 @@ class Here:
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
         self._problem: tuple[str, QuadraticOverHull] | None = None
-        self._known: tuple[QuadraticOverHull, dict[str, Any]] | None = None
+        self._known: tuple[QuadraticOverHull, dict[str, Any], dict[str, Any] | None] | None = None
         self._too_large: list[tuple[Task, int, int]] = []  # foreign codes ran out of time there
 
     def _built(self, text: str) -> QuadraticOverHull:
@@ -142,10 +150,11 @@ class Here:
             self._problem = (text, catalog.build_problem(choice))
         return self._problem[1]
 
-    def _said_of(self, problem: QuadraticOverHull) -> dict[str, Any]:
+    def _said_of(self, problem: QuadraticOverHull) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """Return the facts of a problem, and those of an attention head where it is a cloud."""
         if self._known is None or self._known[0] is not problem:
-            self._known = problem, _facts(problem)
-        return dict(self._known[1])
+            self._known = problem, _facts(problem), _head(problem)
+        return dict(self._known[1]), self._known[2]
 
     def key(self, task: Task) -> str | None:
         """Return the ``cache_key`` of a run started now, None where problem or solver fail."""
@@ -195,9 +204,10 @@ class Here:
         frequency = _frequency()
         problem = key = None
         facts: dict[str, Any] = {}
+        told: dict[str, Any] | None = None
         try:
             problem = self._built(task.problem)
-            facts = self._said_of(problem)
+            facts, told = self._said_of(problem)
             choice = self._chosen(task, problem)
             if choice.text != task.solver_text:
                 facts["chosen"] = choice.label
@@ -234,4 +244,4 @@ class Here:
             "frequency_after": _frequency(),
             "cache_key": key,
         }
-        return _record(task, problem, facts, done, around)
+        return _record(task, problem, facts, told, done, around)

@@ -1,24 +1,22 @@
 """Findings as PNG and PDF figures. Figure objects only: no window, no pyplot, no global state."""
 
-import io
 import re
-import warnings
 from collections.abc import Callable, Iterable
 from textwrap import wrap
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from fwbench.analysis.findings import Findings, Picture
-from fwbench.report import selection, words
+from fwbench.report import atlases, canvas, diagrams, selection, words
+from fwbench.report.canvas import drawing, plain
+from fwbench.report.curves import claim_files
 from fwbench.report.selection import Curve, Race, Regime
 from fwbench.report.words import Style
 
@@ -27,21 +25,6 @@ Styles = dict[str, Style]
 OVERVIEW_PANELS = 6
 THIN = 20.0  # a hull this much longer than wide is not drawn to scale
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "x": "X"}
-LOOK: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#9aa5af",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e6eaee",
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "pdf.fonttype": 42,
-    "savefig.dpi": 150,
-}
 
 
 def figures(findings: Findings) -> dict[str, bytes]:
@@ -56,8 +39,10 @@ def figures(findings: Findings) -> dict[str, bytes]:
     -------
     dict of str to bytes
         File names and contents: ``overview``, ``convergence-INSTANCE`` for each instance with a
-        value that a log axis can show, ``plane-INSTANCE`` for each picture, ``ratios`` and
-        ``growth`` where there are any; each as PNG and PDF.
+        value that a log axis can show, ``plane-INSTANCE`` for each picture, ``atlas-INSTANCE`` for
+        each atlas, ``paper-NAME`` for each diagram, ``ratios`` and
+        ``growth`` where there are any, ``claim-NAME`` for each claim with a figure; each as PNG
+        and PDF.
     """
     styles = words.styles(selection.solvers(findings))
     instances = selection.instances(findings)
@@ -67,25 +52,29 @@ def figures(findings: Findings) -> dict[str, bytes]:
             curves.setdefault(curve.instance, []).append(curve)
     labels = {name: row["instance_label"] for name, row in instances.items()}
     labels |= {picture.instance: picture.label for picture in findings.pictures}
+    labels |= {atlas.instance: atlas.label for atlas in findings.atlases}
     names = _file_names(labels)
 
     files: dict[str, bytes] = {}
-    with mpl.rc_context(), warnings.catch_warnings():
-        mpl.rcdefaults()
-        mpl.rcParams.update(LOOK)
-        # A name may hold letters that the font lacks; a box in their place is no failure.
-        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+    with drawing():
         if curves or findings.pictures:
-            files |= _files("overview", overview(findings, curves, labels, styles))
+            files |= canvas.files("overview", overview(findings, curves, labels, styles))
         for name, some in curves.items():
-            files |= _files(f"convergence-{names[name]}", convergence(labels[name], some, styles))
+            figure = convergence(labels[name], some, styles)
+            files |= canvas.files(f"convergence-{names[name]}", figure)
         for picture in findings.pictures:
-            files |= _files(f"plane-{names[picture.instance]}", plane(picture, styles))
+            files |= canvas.files(f"plane-{names[picture.instance]}", plane(picture, styles))
+        for atlas in findings.atlases:
+            files |= canvas.files(f"atlas-{names[atlas.instance]}", atlases.draw(atlas))
+        for diagram in findings.diagrams:
+            files |= canvas.files(diagram.name, diagrams.draw(diagram))
         if selection.has_ratios(findings):
             if selection.racers(findings, foreign=True):
-                files |= _files("ratios", ratios(selection.races(findings), styles))
+                files |= canvas.files("ratios", ratios(selection.races(findings), styles))
             if regimes := selection.regimes(findings):
-                files |= _files("growth", growth(regimes, styles))
+                files |= canvas.files("growth", growth(regimes, styles))
+    if findings.claims is not None:
+        files |= claim_files(findings.claims["claims"])
     return files
 
 
@@ -93,14 +82,14 @@ def convergence(label: str, curves: list[Curve], styles: Styles) -> Figure:
     """Draw suboptimality and gap against steps, side by side, legend below."""
     measures = selection.measures(curves)
     figure = Figure(figsize=(4.2 * max(len(measures), 1), 3.6), layout="constrained")
-    figure.suptitle(_plain(label), fontsize=10)
+    figure.suptitle(plain(label), fontsize=10)
     for measure, axes in zip(measures, _grid(figure, 1, len(measures)), strict=True):
         left_out = _draw(axes, curves, "k", measure, styles)
         axes.set(xlabel=words.AXES["k"], title=words.MEASURES[measure])
         if left_out:
             axes.annotate(
                 "\n".join(
-                    wrap(f"not drawn, being ≤ 0 at some k: {_plain(', '.join(left_out))}", 64)
+                    wrap(f"not drawn, being ≤ 0 at some k: {plain(', '.join(left_out))}", 64)
                 ),
                 (0, 0),
                 xycoords="axes fraction",
@@ -118,7 +107,7 @@ def plane(picture: Picture, styles: Styles) -> Figure:
     figure = Figure(figsize=(5.2, 5.4), layout="constrained")
     (axes,) = _grid(figure, 1, 1)
     _draw_plane(axes, picture, styles)
-    axes.set_title(_plain(picture.label))
+    axes.set_title(plain(picture.label))
     _legend(figure, [label for label, _ in picture.paths], styles)
     return figure
 
@@ -139,10 +128,10 @@ def overview(
         measure = selection.measures(curves[name])[0]
         _draw(axes, curves[name], "seconds", measure, styles)
         axes.set(xlabel=words.AXES["seconds"], ylabel=words.MEASURES[measure])
-        axes.set_title(f"{_plain(labels[name])}\n{kinds[name]}", fontsize=8)
+        axes.set_title(f"{plain(labels[name])}\n{kinds[name]}", fontsize=8)
     for picture, axes in zip(pictures, places[len(chosen) :], strict=False):
         _draw_plane(axes, picture, styles)
-        axes.set_title(f"{_plain(picture.label)}\ncells, starts and paths", fontsize=8)
+        axes.set_title(f"{plain(picture.label)}\ncells, starts and paths", fontsize=8)
     for axes in places[panels:]:
         axes.remove()
     drawn = [curve.solver for name in chosen for curve in curves[name]]
@@ -169,7 +158,7 @@ def ratios(races: list[Race], styles: Styles) -> Figure:
                     shown.append(name)
         axes.axvline(1.0, color="#444c55", linewidth=0.9)
         axes.set(xscale="log", title=f"gap ≤ {words.power(target)}", xlabel="times our best")
-        axes.set_yticks(range(len(labels)), map(_plain, labels))
+        axes.set_yticks(range(len(labels)), map(plain, labels))
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.xaxis.set_major_locator(LogLocator(numticks=8))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -186,7 +175,7 @@ def growth(regimes: list[Regime], styles: Styles) -> Figure:
     places = _grid(figure, high, wide)
     for regime, axes in zip(regimes, places, strict=False):
         axes.set(xscale="log", yscale="log", xlabel=regime.against, ylabel="seconds, with set-up")
-        axes.set_title(_plain(regime.name), fontsize=8)
+        axes.set_title(plain(regime.name), fontsize=8)
         for label, points in regime.lines.items():
             axes.plot(*zip(*points, strict=True), **_line(styles[label], 1.4))
         drawn = [point for points in regime.lines.values() for point in points]
@@ -239,7 +228,13 @@ def _ticks(axis: Axis, drawn: list[float], word: Callable[[float], str]) -> None
 
 def _draw_plane(axes: Axes, picture: Picture, styles: Styles) -> None:
     keys = selection.leaders(picture)
-    if keys:  # a hull without an inside has no cells
+    if picture.rings:
+        colours = dict(zip(keys, words.cell_colours(len(keys)), strict=True))
+        for key, ring in picture.rings:  # one too small for the grid has no colour of its own
+            axes.fill(
+                *ring.T, facecolor=colours.get(key, "white"), edgecolor="#9aa5af", linewidth=0.6
+            )
+    elif keys:  # a hull without an inside has no cells
         place = np.full(max(keys) + 2, -1)  # the last entry stands for key -1
         place[keys] = np.arange(len(keys))
         axes.pcolormesh(
@@ -296,17 +291,12 @@ def _legend(figure: Figure, labels: Iterable[str], styles: Styles) -> None:
     longest = max(map(len, shown))
     columns = max(1, int(figure.get_size_inches()[0] * 15 / (longest + 9)))
     figure.legend(
-        lines, map(_plain, shown), loc="outside lower center", ncols=columns, handlelength=3.6
+        lines, map(plain, shown), loc="outside lower center", ncols=columns, handlelength=3.6
     )
 
 
 def _grid(figure: Figure, high: int, wide: int) -> list[Axes]:
     return list(figure.subplots(high, wide, squeeze=False).flat)
-
-
-def _plain(name: str) -> str:
-    """Keep matplotlib from reading a name as mathematics."""
-    return name.replace("$", r"\$")
 
 
 def _varied(kinds: dict[str, str], room: int) -> list[str]:
@@ -328,15 +318,3 @@ def _file_names(labels: dict[str, str]) -> dict[str, str]:
         twins = sum(other.split("~")[0] == stem for other in names.values())
         names[name] = f"{stem}~{twins + 1}" if twins else stem
     return names
-
-
-def _files(stem: str, figure: Figure) -> dict[str, bytes]:
-    FigureCanvasAgg(figure)
-    files = {}
-    # No date and no version inside: equal findings make equal files.
-    for suffix, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=suffix, metadata=metadata)
-        figure.set_layout_engine("none")  # the layout is made once, for the first of the two
-        files[f"{stem}.{suffix}"] = buffer.getvalue()
-    return files

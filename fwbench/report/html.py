@@ -8,8 +8,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from fwbench.analysis.atlas import Atlas
 from fwbench.analysis.findings import Findings, Picture
-from fwbench.report import selection, words
+from fwbench.report import claims, gallery, heads, selection, words
+from fwbench.report.curves import inline
 from fwbench.report.words import Style
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -40,6 +42,112 @@ def html(findings: Findings) -> str:
     ]
     winners = selection.all_winners(findings)
     runs = selection.runs(findings)
+    ratios = selection.has_ratios(findings)
+    regimes = selection.regimes(findings) if ratios else []
+    draws = bool(curves or findings.pictures or regimes)
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            title=selection.title(findings.manifest),
+            manifest={"command": findings.manifest.get("command")},
+            facts=selection.facts(findings.manifest),
+            sections=_sections(findings),
+            styles=styles,
+            failed=selection.FAILED,
+            measures=words.MEASURES,
+            axes=words.AXES,
+            winners=winners,
+            wins=selection.wins(findings),
+            targets=sorted({row["target"] for row in winners}, reverse=True),
+            statuses=selection.statuses(findings),
+            failures=selection.failures(findings),
+            shown_failures=SHOWN_FAILURES,
+            skipped=selection.skipped(findings),
+            curve_instances=curve_instances,
+            curve_rows=selection.CURVE_ROWS,
+            rates=selection.rates(findings),
+            agreements=selection.agreements(findings),
+            rests=selection.rests(findings),
+            pictures=[picture.label for picture in findings.pictures],
+            atlases=[_atlas(atlas) for atlas in findings.atlases],
+            diagrams=[
+                {"name": d.name, "title": d.title, "note": d.note, "drawn": gallery.diagram_svg(d)}
+                for d in findings.diagrams
+            ],
+            patterns=gallery.PATTERNS,
+            runs=runs,
+            ratios=ratios,
+            goals=selection.records(findings.goals) if ratios else [],
+            races=selection.races(findings) if ratios else [],
+            foreign=selection.racers(findings, foreign=True) if ratios else [],
+            own=selection.racers(findings, foreign=False) if ratios else [],
+            unanswered=selection.unanswered(findings) if ratios else [],
+            costs=selection.records(findings.costs) if ratios else [],
+            growths=selection.growths(findings) if ratios else [],
+            regimes=regimes,
+            claims=None if findings.claims is None else _claims(findings.claims),
+            heads=selection.records(findings.heads),
+            layers=selection.records(findings.layers) if len(findings.heads) else [],
+            tolerances=len({row["tol"] for row in runs}) > 1,
+            repeated=any(row["repetition"] for row in runs),
+            data=embedded(
+                _data(curves, findings.pictures, styles, [name for name, _ in curve_instances])
+                | {"growth": [_grown(regime, styles) for regime in regimes]}
+            ),
+            draws=draws,
+            plotly=_plotly() if draws else "",
+            css=_file("style.css"),
+            script=_file("report.js"),
+            number=words.number,
+            count=words.count,
+            power=words.power,
+            duration=words.duration,
+            ahead=words.ahead,
+            text=words.text,
+            span=words.span,
+            rate_words=words.rate,
+            raced=words.raced,
+            exponent=words.exponent,
+            bound=words.bound,
+            apart=words.apart,
+            unrest=words.unrest,
+            share=heads.share,
+            spectrum=heads.spectrum,
+            eigenvalues=heads.eigenvalues,
+            outcome=heads.outcome,
+            collapse=heads.collapse,
+            cycles=heads.cycles,
+            energy=heads.energy,
+            head_columns=heads.HEAD,
+            layer_columns=heads.REPEATED,
+        )
+    )
+
+
+def verdicts_page(document: dict[str, Any]) -> str:
+    """Return verdicts of claims as one HTML document that needs no network.
+
+    Parameters
+    ----------
+    document : dict
+        As `fwbench.theory.verdicts.document` makes it.
+    """
+    named = "--long " * (document["effort"] == "long")
+    return (
+        _environment()
+        .get_template("claims.html.j2")
+        .render(
+            title=f"Claims: {document['effort']} effort",
+            command=f"fwbench verify {named}--out DIR",
+            claims=_claims(document),
+            css=_file("style.css"),
+            text=words.text,
+        )
+    )
+
+
+def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -49,63 +157,37 @@ def html(findings: Findings) -> str:
     )
     environment.filters["breakable"] = breakable
     environment.filters["folded"] = folded
-    ratios = selection.has_ratios(findings)
-    regimes = selection.regimes(findings) if ratios else []
-    draws = bool(curves or findings.pictures or regimes)
-    return environment.get_template("report.html.j2").render(
-        title=selection.title(findings.manifest),
-        manifest={"command": findings.manifest.get("command")},
-        facts=selection.facts(findings.manifest),
-        sections=_sections(findings),
-        styles=styles,
-        failed=selection.FAILED,
-        measures=words.MEASURES,
-        axes=words.AXES,
-        winners=winners,
-        wins=selection.wins(findings),
-        targets=sorted({row["target"] for row in winners}, reverse=True),
-        statuses=selection.statuses(findings),
-        failures=selection.failures(findings),
-        shown_failures=SHOWN_FAILURES,
-        skipped=selection.skipped(findings),
-        curve_instances=curve_instances,
-        curve_rows=selection.CURVE_ROWS,
-        rates=selection.rates(findings),
-        agreements=selection.agreements(findings),
-        rests=selection.rests(findings),
-        pictures=[picture.label for picture in findings.pictures],
-        runs=runs,
-        ratios=ratios,
-        goals=selection.records(findings.goals) if ratios else [],
-        races=selection.races(findings) if ratios else [],
-        foreign=selection.racers(findings, foreign=True) if ratios else [],
-        own=selection.racers(findings, foreign=False) if ratios else [],
-        unanswered=selection.unanswered(findings) if ratios else [],
-        costs=selection.records(findings.costs) if ratios else [],
-        growths=selection.growths(findings) if ratios else [],
-        regimes=regimes,
-        tolerances=len({row["tol"] for row in runs}) > 1,
-        repeated=any(row["repetition"] for row in runs),
-        data=embedded(
-            _data(curves, findings.pictures, styles, [name for name, _ in curve_instances])
-            | {"growth": [_grown(regime, styles) for regime in regimes]}
-        ),
-        draws=draws,
-        plotly=_plotly() if draws else "",
-        css=_file("style.css"),
-        script=_file("report.js"),
-        number=words.number,
-        count=words.count,
-        power=words.power,
-        duration=words.duration,
-        ahead=words.ahead,
-        text=words.text,
-        span=words.span,
-        rate_words=words.rate,
-        raced=words.raced,
-        exponent=words.exponent,
-        bound=words.bound,
-    )
+    return environment
+
+
+def _claims(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template of claims shows."""
+    shown = []
+    for record in document["claims"]:
+        figure = inline(record)
+        shown.append(
+            record
+            | {
+                "said": claims.expected(record),
+                "place": claims.source(record),
+                "short": claims.numbers(record["numbers"], claims.SHOWN_NUMBERS),
+                "again": claims.again(record, document["effort"]),
+                "cases": [_case(case) for case in record["tried"]],
+                "controlled": [_case(case) for case in record["controls"]],
+                "figure": None if figure is None else Markup(figure),
+            }
+        )
+    return {
+        "conclusion": claims.conclusion(document),
+        "cited": claims.cited(document["claims"]),
+        "surprises": claims.surprises(document["claims"]),
+        "head": claims.HEAD,
+        "shown": shown,
+    }
+
+
+def _case(case: dict[str, Any]) -> dict[str, Any]:
+    return case | {"said": claims.verdict_of(case), "measured": claims.numbers(case["numbers"])}
 
 
 def breakable(name: str) -> Markup:
@@ -138,11 +220,19 @@ def _sections(findings: Findings) -> list[tuple[str, str]]:
         ("curves", "Convergence"),
         ("rates", "Rates"),
         ("points", "Fixed points"),
+        ("heads", "Heads"),
         ("pictures", "In the plane"),
+        ("atlases", "Where starts rest"),
+        ("diagrams", "Figures of the paper"),
+        ("claims", "Claims"),
         ("runs", "All runs"),
         ("reading", "How to read this"),
     ]
     absent = {"pictures"} if not findings.pictures else set()
+    absent |= {"atlases"} if not findings.atlases else set()
+    absent |= {"diagrams"} if not findings.diagrams else set()
+    absent |= {"claims"} if findings.claims is None else set()
+    absent |= set() if len(findings.heads) else {"heads"}
     absent |= {"ratios"} if not selection.has_ratios(findings) else set()
     return [entry for entry in named if entry[0] not in absent]
 
@@ -217,6 +307,15 @@ def _picture(picture: Picture, places: dict[str, int]) -> dict[str, Any]:
             for label, points in picture.paths
         ],
     }
+
+
+def _atlas(atlas: Atlas) -> dict[str, Any]:
+    """Return what the template of an atlas shows."""
+    maps = [(basins.solver, gallery.basins_svg(atlas, basins)) for basins in atlas.basins]
+    if atlas.pairs:
+        maps.append(("where two solvers rest apart", gallery.differ_svg(atlas)))
+    restless = [basins for basins in atlas.basins if basins.moving or basins.elsewhere]
+    return {"label": atlas.label, "maps": maps, "pairs": atlas.pairs, "restless": restless}
 
 
 def _line(points: Any) -> list[list[float] | None]:

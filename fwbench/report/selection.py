@@ -88,6 +88,7 @@ def records(frame: pd.DataFrame) -> list[Row]:
 def solvers(findings: Findings) -> list[str]:
     """Return all solver labels that may be drawn, sorted."""
     drawn = {label for picture in findings.pictures for label, _ in picture.paths}
+    drawn |= {basins.solver for atlas in findings.atlases for basins in atlas.basins}
     return sorted(drawn | set(findings.runs["solver_label"]))
 
 

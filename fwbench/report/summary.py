@@ -1,12 +1,9 @@
 """Findings as a short Markdown file."""
 
-import html
-import re
-from collections.abc import Iterable
-from typing import Any
-
 from fwbench.analysis.findings import Findings
-from fwbench.report import selection, words
+from fwbench.report import heads, selection, words
+from fwbench.report.claims import sections
+from fwbench.report.markdown import code, prose, table
 from fwbench.report.words import count, duration, number, power, text
 
 SHOWN_PAIRS = 3  # the farthest apart; all stand in report.html
@@ -38,7 +35,16 @@ def summary(findings: Findings, figures: bool = False) -> str:
     if selection.has_ratios(findings):
         blocks += ["## Ratios", *_goals(findings), *_races(findings, figures)]
         blocks += [*_costs(findings), *_growth(findings, figures)]
+    if len(findings.heads):
+        told = (selection.records(findings.heads), selection.records(findings.layers))
+        blocks += ["## Heads", *heads.sections(*told)]
     blocks += ["## Rates", *_rates(findings), "## Fixed points", *_fixed_points(findings)]
+    if findings.atlases:
+        blocks += ["## Where starts come to rest", *_atlases(findings)]
+    if findings.diagrams:
+        blocks += ["## Figures of the paper", *_diagrams(findings, figures)]
+    if findings.claims is not None:
+        blocks += ["## Claims", *sections(findings.claims, depth=3, figures=figures)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -231,6 +237,35 @@ def _fixed_points(findings: Findings) -> list[str]:
     ]
 
 
+def _atlases(findings: Findings) -> list[str]:
+    blocks = []
+    for atlas in findings.atlases:
+        said = [
+            f"- {code(pair.solver_a)} and {code(pair.solver_b)} {words.apart(pair)}"
+            for pair in atlas.pairs
+        ]
+        said += [
+            f"- {code(basins.solver)} {words.unrest(basins)}"
+            for basins in atlas.basins
+            if basins.moving or basins.elsewhere
+        ]
+        blocks += [f"On {code(atlas.label)}:", "\n".join(said)]
+    return blocks
+
+
+def _diagrams(findings: Findings, figures: bool) -> list[str]:
+    """List the figures of pure geometry, with what must be known beside the published ones."""
+    names = [
+        f"[{prose(d.name)}](figures/{d.name}.pdf)" if figures else code(d.name)
+        for d in findings.diagrams
+    ]
+    rows = [
+        [name, prose(diagram.title), prose(diagram.note)]
+        for name, diagram in zip(names, findings.diagrams, strict=True)
+    ]
+    return [table(["figure", "shows", "beside the published one"], rows)]
+
+
 def _resting(rests: list[selection.Row]) -> list[str]:
     said = []
     for (kind,), rows in selection.grouped(rests, "class"):
@@ -238,44 +273,3 @@ def _resting(rests: list[selection.Row]) -> list[str]:
         certified = sum(row["queries"] for row in rows if row["certified"])
         said.append(f"{prose(kind)} {count(queries)} × ({count(certified)} certified)")
     return said
-
-
-def code(name: Any) -> str:
-    r"""Write a name as a code span that may stand in a table.
-
-    Examples
-    --------
-    >>> print(code("a|b"), code("tick ` <b>"))
-    `a\|b` `` tick ` <b> ``
-    """
-    shown = " ".join(str(name).split()).replace("|", r"\|") or " "
-    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
-    fence = "`" * (longest + 1)
-    return f"{fence} {shown} {fence}" if longest else f"{fence}{shown}{fence}"
-
-
-def prose(value: Any) -> str:
-    r"""Write text so that nothing in it is Markdown or HTML.
-
-    Examples
-    --------
-    >>> print(prose("<b> | a*b_c [x](y)"))
-    &lt;b&gt; \| a\*b\_c \[x\](y)
-    """
-    shown = html.escape(" ".join(text(value).split()), quote=False)
-    return re.sub(r"([\\`*_\[\]|~#$])", r"\\\1", shown)
-
-
-def table(head: list[str], rows: Iterable[list[str]]) -> str:
-    """Write a Markdown table.
-
-    Examples
-    --------
-    >>> print(table(["a", "b"], [["1", "2"]]))
-    | a | b |
-    |---|---|
-    | 1 | 2 |
-    """
-    lines = [head, *rows]
-    shown = [f"| {' | '.join(line)} |" for line in lines]
-    return "\n".join([shown[0], "|" + "---|" * len(head), *shown[1:]])

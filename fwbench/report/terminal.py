@@ -1,14 +1,19 @@
 """What stands on the terminal when a session ends: who won where, what failed and why."""
 
+from typing import Any
+
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from fwbench.analysis.findings import Findings
-from fwbench.report import selection, words
+from fwbench.report import claims, selection, words
+from fwbench.theory.verdicts import Record
 
 SHOWN_FAILURES = 12
+LONG_NAME = 36
+NARROW = 110  # columns: with fewer, six columns of words can't be read
 _TONES = {"converged": "green", "finished": "green", "stalled": "yellow", "interrupted": "yellow"}
 _SHORT = {"suboptimality": "subopt.", "gap": "gap", "gap_current": "gap now"}
 
@@ -31,11 +36,66 @@ def terminal_summary(findings: Findings) -> RenderableType:
             parts.append(Text(f"  … and {len(failed) - SHOWN_FAILURES} more, all in the report"))
     elif len(findings.runs):
         parts.append(Text("No run failed.", style="green"))
+    if findings.claims is not None:
+        parts += [Text(), Text("Claims", style="bold"), *_conclusion(findings.claims)]
     skipped = selection.skipped(findings)
     if skipped:
         parts += [Text(), Text("Skipped", style="bold")]
         parts += [Text(f"  {n:>3} × {reason}", style="dim") for reason, n in skipped]
     return Group(*parts)
+
+
+def verdicts(document: dict[str, Any], width: int) -> RenderableType:
+    """Return the end of ``fwbench verify`` for a terminal of so many columns; nothing is cut.
+
+    Parameters
+    ----------
+    document : dict
+        As `fwbench.theory.verdicts.document` makes it.
+    width : int
+    """
+    records = document["claims"]
+    shown = [_facts(record) for record in records]
+    if width < NARROW:
+        parts: list[RenderableType] = []
+        for record, facts in zip(records, shown, strict=True):
+            parts.append(Text(record["name"], style="bold"))
+            named = zip(claims.HEAD[1:], facts[1:], strict=True)
+            parts += [Text(f"  {head}: ", "dim") + fact for head, fact in named if fact.plain]
+    else:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+        longest = max((len(record["name"]) for record in records), default=0)
+        for head, ratio in zip(claims.HEAD, (0, 4, 3, 3, 5, 5), strict=True):
+            name = min(longest, LONG_NAME) if not ratio else None
+            table.add_column(head, overflow="fold", ratio=ratio or None, width=name)
+        section = None
+        for record, facts in zip(records, shown, strict=True):
+            if record["section"] != section:
+                section = record["section"]
+                table.add_row(Text(claims.SECTIONS.get(section, f"Section {section}"), "bold"))
+            table.add_row(*facts)
+        parts = [table] if records else []
+    note = claims.cited(records)
+    return Group(*parts, Text(), *([Text(note, "dim")] if note else []), *_conclusion(document))
+
+
+def _facts(record: Record) -> list[Text]:
+    tone = "" if record["as_expected"] else "bold red"
+    return [
+        Text(record["name"]),
+        Text(claims.source(record)),
+        Text(record["standing"]),
+        Text(claims.expected(record), style=tone),
+        Text(record["witness"]),
+        Text(claims.numbers(record["numbers"], claims.SHOWN_NUMBERS)),
+    ]
+
+
+def _conclusion(document: dict[str, Any]) -> list[Text]:
+    found = claims.surprises(document["claims"])
+    tone = "bold red" if found else "green"
+    told = [Text(f"  {name}: {text}", style="bold red") for name, text in found]
+    return [*told, Text(claims.conclusion(document), style=tone)]
 
 
 def _tone(status: str) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from fwbench.analysis.atlas import Basins, Pair
+
 NONE = "–"
 
 # Okabe and Ito's colours, told apart by the colour-blind, without the yellow that fades on white.
@@ -231,6 +233,48 @@ def raced(row: dict[str, Any] | None, column: str = "ratio_total") -> str:
     if missing(row["status"]):
         return NONE
     return " ".join(part for part in (row["status"], number(row["gap_relative"])) if part != NONE)
+
+
+def percent(share: float) -> str:
+    """Format a share; a small one keeps its digits.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0.0, 0.0652, 0.33, 0.00012, 1.0)]
+    ['0 %', '6.5 %', '33 %', '0.012 %', '100 %']
+    """
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
+
+
+def apart(pair: Pair) -> str:
+    """Say from how many starts two solvers come to rest at different points.
+
+    Examples
+    --------
+    >>> apart(Pair("a", "b", starts=400, resting=400, apart=132, share=0.33, vertices=True))
+    'end at different vertices on 33 % of 400 starts'
+    >>> apart(Pair("a", "b", starts=400, resting=390, apart=0, share=0.0, vertices=False))
+    'end at the same points on 390 of 400 starts, at which both rest'
+    """
+    if not pair.resting:
+        return f"rest both on none of {count(pair.starts)} starts"
+    where = "vertices" if pair.vertices else "points"
+    some = f"{count(pair.resting)} of {count(pair.starts)} starts, at which both rest"
+    whole = f"all {count(pair.starts)} starts" if pair.resting == pair.starts else some
+    if not pair.apart:
+        return f"end at the same {where} on {whole}"
+    rest = "" if pair.resting == pair.starts else f", both rest on {count(pair.resting)}"
+    return f"end at different {where} on {percent(pair.share)} of {count(pair.starts)} starts{rest}"
+
+
+def unrest(basins: Basins) -> str:
+    """Say from how many starts a solver does not come to rest at an atom."""
+    said = []
+    if basins.elsewhere:
+        said.append(f"rests at no atom on {percent(basins.elsewhere / basins.starts)}")
+    if basins.moving:
+        said.append(f"is not at rest on {percent(basins.moving / basins.starts)}")
+    return " and ".join(said) + f" of {count(basins.starts)} starts"
 
 
 def exponent(fit: dict[str, Any] | None) -> str:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from fwbench.analysis.findings import Findings
 from fwbench.errors import InvalidParameter, nearest
@@ -35,6 +36,33 @@ def write(findings: Findings, folder: Path, formats: frozenset[str] = FORMATS) -
     for name in sorted(formats - FORMATS):
         raise InvalidParameter(f"no report format {name!r}; {nearest(name, FORMATS)}")
     return [_replace(folder / name, content) for name, content in _contents(findings, formats)]
+
+
+def write_verdicts(document: dict[str, Any], folder: Path) -> list[Path]:
+    """Write ``claims.html``, ``claims.md`` and the deciding figures into a folder.
+
+    Parameters
+    ----------
+    document : dict
+        As `fwbench.theory.verdicts.document` makes it.
+    folder : Path
+        Figures of claims that stand there are replaced, all of them.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    from fwbench.report.claims import sections
+    from fwbench.report.curves import claim_files
+    from fwbench.report.html import verdicts_page
+
+    for old in (folder / "figures").glob("claim-*"):
+        old.unlink()
+    text = "\n\n".join(["# Claims", *sections(document, figures=True)]) + "\n"
+    files = {"claims.html": verdicts_page(document).encode(), "claims.md": text.encode()}
+    files |= {f"figures/{name}": data for name, data in claim_files(document["claims"]).items()}
+    return [_replace(folder / name, content) for name, content in files.items()]
 
 
 def _contents(findings: Findings, formats: frozenset[str]) -> Iterator[tuple[str, bytes]]:

@@ -28,6 +28,12 @@ SOLVERS = (
     "mirror_descent",
     "hardmax_attention",
 )
+LAYERS = (
+    "hardmax_attention[step=constant(1/3)]",
+    "hardmax_attention[keys=moving]",
+    "hardmax_attention[ties=points]",
+    "softmax_attention",
+)
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +116,38 @@ def test_a_wide_problem_from_its_arrays(benchmark: Any, gram: str) -> None:
 
     state = benchmark.pedantic(solved, rounds=10, warmup_rounds=1)
     assert state.own_gap <= 1e-9 * made.scale
+
+
+@pytest.mark.parametrize(("n", "d"), [(2000, 64), (2000, 2)])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("text", LAYERS)
+def test_a_layer_of_attention(benchmark: Any, n: int, d: int, kind: Any, text: str) -> None:
+    atoms = np.random.default_rng(0).standard_normal((n, d)).astype(kind)
+    made = QuadraticOverHull(atoms, start=np.arange(n))
+    solver: Any = catalog.build_solver(catalog.choices("solvers", text)[0])
+    model = solver.prepare(made)
+    state = solver.init(model, made.start)
+    moved = benchmark.pedantic(
+        solver.layer, args=(model, state.x, 1, state.estimate), rounds=5, warmup_rounds=1
+    )
+    assert moved.x.dtype == kind
+    assert (moved.x != state.x).any()
+
+
+def test_layers_whose_leaders_are_known(benchmark: Any) -> None:
+    atoms = np.random.default_rng(0).standard_normal((2000, 8))
+    atoms /= np.linalg.norm(atoms, axis=1)[:, None]
+    atoms[16:] *= 0.1
+    made = QuadraticOverHull(atoms, -1.0, start=np.arange(2000))
+    solver: Any = catalog.build_solver(
+        catalog.choices("solvers", "hardmax_attention[step=constant(1/20)]")[0]
+    )
+    model = solver.prepare(made)
+
+    def start() -> tuple[tuple[Any, ...], dict[str, Any]]:
+        state = solver.init(model, made.start)
+        solver.advance(model, state, 40)
+        assert not len(state.labels.open)
+        return (model, state, 100), {}
+
+    benchmark.pedantic(solver.advance, setup=start, rounds=5, warmup_rounds=1)

@@ -128,7 +128,7 @@ def test_a_report_has_the_formats_asked_for(fwbench, ran):
 # -- list and describe -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("group", ["solvers", "problems", "suites"])
+@pytest.mark.parametrize("group", ["solvers", "problems", "suites", "claims"])
 def test_list_names_everything(fwbench, group):
     known = suites() if group == "suites" else names.names(group)
     assert set(fwbench("list", group, "--json").json) == set(known)
@@ -197,7 +197,8 @@ def test_help_and_version(fwbench):
 
 def test_help_and_lists_import_nothing_heavy(tmp_path):
     code = f"""import sys
-for words in (["--help"], ["run", "--help"], ["list", "solvers"], ["list", "problems"]):
+for words in (["--help"], ["run", "--help"], ["verify", "--help"], ["list", "solvers"],
+              ["list", "problems"], ["list", "claims"]):
     sys.argv = ["fwbench", *words]
     try:
         {MAIN}

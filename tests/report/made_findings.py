@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fwbench.analysis import costs, goals, growth, races
+from fwbench.analysis import costs, goals, growth, heads, layers, races
 from fwbench.analysis.findings import Findings, Picture
 
 HOSTILE = "<script>alert(1)</script>"
@@ -35,6 +35,8 @@ COLUMNS = {
     "sizes": " ".join(growth.SIZES),
     "growth": " ".join(growth.COLUMNS),
     "goals": " ".join(goals.COLUMNS),
+    "heads": " ".join(heads.COLUMNS),
+    "layers": " ".join(layers.COLUMNS),
 }
 
 INSTANCES = (
@@ -312,6 +314,45 @@ def _goals() -> list[dict[str, Any]]:
     return [dict(zip(goals.COLUMNS, (*row, HOSTILE), strict=True)) for row in rows]
 
 
+def _heads() -> list[dict[str, Any]]:
+    name, _, n, d, _ = INSTANCES[5]
+    spectrum = {"positive": 32, "negative": 31, "largest": 0.5, "smallest": -1.25}
+    attention = {"owners": 1 / 24, "tied_owners": 1 / 24, "leaders": 9, "entropy": 1.5}
+    return [
+        {
+            "instance": name.replace("]", f",sentence={sentence}]"),
+            "instance_label": HOSTILE if sentence else name,
+            "sentence": sentence or HOSTILE,
+            "layer": 4,
+            "head": 7,
+            **{"n": n, "d": d, "antisymmetric": 0.6, "entropy_relative": 0.5, "top_mass": 0.4},
+            **spectrum,
+            **attention,
+            **{"settles": 11, "turns": 10, "pauses": 3 if sentence else 0},
+            **{"changes": 5, "settled_at": 9, "faces": "atoms 0 6 9; atoms 2 5"},
+            **{"rounds": "atoms 10 13 12 11", "growth": 4.384, "pause_gap": 0.0136},
+        }
+        for sentence in ("", "1")
+    ]
+
+
+def _layers() -> list[dict[str, Any]]:
+    name = INSTANCES[5][0]
+    return [
+        {
+            "instance": name.replace("]", ",seed=0]"),
+            "instance_label": name,
+            "solver_label": label,
+            "moving": place < 1,
+            **{"steps": 26, "tokens": 24, "clusters": 1 if place < 1 else None},
+            **({"k_low": 10, "k_high": 11} if place < 1 else {}),
+            **{"cycling": place * 24, "periods": "3" if place else None},
+            **{"energy_start": -0.01, "energy_end": -0.02, "energy_rise": 0.003 * place},
+        }
+        for place, label in enumerate(("hardmax_attention[keys=moving]", HOSTILE))
+    ]
+
+
 def picture() -> Picture:
     angles = np.sort(np.random.default_rng(42).uniform(0, 2 * np.pi, 7))
     atoms = np.column_stack([np.cos(angles), np.sin(angles)])
@@ -398,7 +439,12 @@ def made_findings() -> Findings:
         sizes=sizes,
         growth=growth.growth(sizes),
         goals=frame("goals", _goals()),
+        heads=frame("heads", _heads()),
+        layers=frame("layers", _layers()),
     )
+
+
+EMPTY = ("races", "costs", "sizes", "growth", "goals", "heads", "layers")
 
 
 def empty_findings() -> Findings:
@@ -412,5 +458,5 @@ def empty_findings() -> Findings:
         winners=frame("winners", []),
         agreement=frame("agreement", []),
         pictures=(),
-        **{name: frame(name, []) for name in ("races", "costs", "sizes", "growth", "goals")},
+        **{name: frame(name, []) for name in EMPTY},
     )

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from fwbench.report.html import html
+
+from .made_plane import plane_findings
+
 CHROMIUM = shutil.which("chromium")
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
@@ -81,3 +85,15 @@ def test_headings_sort_with_missing_last(page: str, tmp_path: Path) -> None:
     steps = [int(float(word)) for word in shown if word != "none"]
     assert steps == sorted(steps)
     assert shown[len(steps) :] == ["none"] * 7
+
+
+def test_maps_and_diagrams_need_no_script(tmp_path: Path) -> None:
+    dom = opened(
+        html(plane_findings()),
+        tmp_path,
+        "document.title = [...document.querySelectorAll('.basins svg, .gallery svg')]"
+        ".map(s => s.getBBox().width > 200).join(' ');",
+    )
+    found = re.search(r"<title>(.*?)</title>", dom)
+    assert found
+    assert found[1].split() == ["true"] * 9

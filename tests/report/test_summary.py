@@ -22,7 +22,7 @@ def test_names_cannot_become_markup(findings: Findings) -> None:
 
 def test_tables_have_as_many_cells_as_heads(findings: Findings) -> None:
     blocks = re.findall(r"(?:^\|.*\n)+", summary(findings), re.M)
-    assert len(blocks) == 8
+    assert len(blocks) == 10
     for block in blocks:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
 

@@ -53,6 +53,11 @@ def test_a_block_may_run_more_than_once(written):
     assert load(written(BLOCK + "repeat = 3\n")).blocks[0].repeat == 3
 
 
+def test_diagrams_are_drawn_where_a_suite_asks_for_them(written):
+    assert not load(written(BLOCK)).diagrams
+    assert load(written("diagrams = true\n" + BLOCK)).diagrams
+
+
 def test_all_solvers_run_where_none_are_named(written):
     assert load(written(BLOCK)).blocks[0].solvers is None
 
@@ -89,6 +94,7 @@ def test_the_digest_is_of_the_file(written):
         ('version = "1"\n' + BLOCK, InvalidParameter, "version must be an integer; got '1'"),
         ("name = 3\n" + BLOCK, InvalidParameter, "name must consist of letters.*got 3"),
         ('name = "../up"\n' + BLOCK, InvalidParameter, "name must consist of letters"),
+        ("diagrams = 1\n" + BLOCK, InvalidParameter, "diagrams must be true or false; got 1"),
         ("name = \n", InvalidParameter, "not TOML"),
         (b"\xff", InvalidParameter, "not TOML"),
     ],
