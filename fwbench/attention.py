@@ -76,7 +76,8 @@ class Search:
     @cached_property
     def extents(self) -> NDArray[np.float64]:
         """The extent of the keys along each coordinate."""
-        return np.ptp(np.ascontiguousarray(self.keys.T), axis=1).astype(np.float64)
+        extents = np.ptp(np.ascontiguousarray(self.keys.T), axis=1)
+        return np.asarray(extents, dtype=np.float64)
 
     @cached_property
     def depths(self) -> tuple[float, ...]:

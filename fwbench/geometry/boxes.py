@@ -130,5 +130,5 @@ def boxes(points: NDArray[Any], names: NDArray[np.int64]) -> Boxes:
         highs.append(np.maximum.reduceat(highs[-1], cuts, axis=1))
         firsts.append(np.minimum.reduceat(firsts[-1], cuts))
     starts = np.cumsum([0, *map(len, firsts)])
-    ends = (np.ascontiguousarray(np.concatenate(each, axis=1).T) for each in (lows, highs))
-    return Boxes(points, names, *ends, np.concatenate(firsts), starts)
+    low, high = (np.ascontiguousarray(np.concatenate(each, axis=1).T) for each in (lows, highs))
+    return Boxes(points, names, low, high, np.concatenate(firsts), starts)

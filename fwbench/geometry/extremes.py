@@ -82,7 +82,8 @@ def extremes(points: NDArray[np.floating], depth: float) -> NDArray[np.int64]:
     points : ndarray, shape (n, d)
         Finite. Duplicates and flat clouds may be: where no hull is found, all come back.
     depth : float
-        In units of the extents, far above rounding; points returned may be deeper, points left out are not shallower.
+        In units of the extents, far above rounding; points returned may be deeper, points left out
+        are not shallower.
 
     Returns
     -------

@@ -2,11 +2,15 @@
 
 import json
 import math
+from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
+from numpy.typing import NDArray
 
 from fwbench.analysis.atlas import Atlas
 from fwbench.analysis.findings import Findings, Picture
@@ -293,20 +297,40 @@ def _short(value: float | None) -> float | int | None:
 def _picture(picture: Picture, places: dict[str, int]) -> dict[str, Any]:
     leaders = selection.leaders(picture)
     index = {key: i for i, key in enumerate(leaders)}
+    rounded = _rounded_to(picture.atoms)
     return {
         "atoms": picture.atoms.tolist(),
         "hull": picture.hull.tolist(),
-        "cell_x": picture.cell_x.tolist(),
-        "cell_y": picture.cell_y.tolist(),
-        "cells": [[index.get(key) for key in row] for row in picture.cells.tolist()],
+        "cell_x": rounded(picture.cell_x),
+        "cell_y": rounded(picture.cell_y),
+        "cells": [_runs([index.get(key) for key in row]) for row in picture.cells.tolist()],
         "leaders": leaders,
         "colours": words.cell_colours(len(leaders)),
         "starts": picture.starts.tolist(),
         "paths": [
-            {"solver": places[label], "lines": [_line(line) for line in points.swapaxes(0, 1)]}
+            {
+                "solver": places[label],
+                "lines": [_line(rounded(line)) for line in points.swapaxes(0, 1)],
+            }
             for label, points in picture.paths
         ],
     }
+
+
+def _runs(row: list[int | None]) -> list[int | None]:
+    """Return value, count, value, count, …: a row of cells has few of them."""
+    return [part for value, run in groupby(row) for part in (value, len(list(run)))]
+
+
+def _rounded_to(atoms: NDArray[np.float64]) -> Callable[[NDArray[np.float64]], list[Any]]:
+    """Return what rounds coordinates to DIGITS digits of the extent of the atoms."""
+    extent = float(np.ptp(atoms, axis=0).max())
+    decimals = DIGITS - math.ceil(math.log10(extent)) if extent > 0 else DIGITS
+    return lambda points: np.round(points, decimals).tolist()
+
+
+def _line(points: list[list[float]]) -> list[list[float] | None]:
+    return [p if all(map(math.isfinite, p)) else None for p in points]
 
 
 def _atlas(atlas: Atlas) -> dict[str, Any]:
@@ -316,10 +340,6 @@ def _atlas(atlas: Atlas) -> dict[str, Any]:
         maps.append(("where two solvers rest apart", gallery.differ_svg(atlas)))
     restless = [basins for basins in atlas.basins if basins.moving or basins.elsewhere]
     return {"label": atlas.label, "maps": maps, "pairs": atlas.pairs, "restless": restless}
-
-
-def _line(points: Any) -> list[list[float] | None]:
-    return [p if all(map(math.isfinite, p)) else None for p in points.tolist()]
 
 
 def _file(name: str) -> Markup:

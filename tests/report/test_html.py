@@ -196,7 +196,10 @@ def test_solver_looks_the_same_in_tables_and_curves(page: str) -> None:
 def test_picture_cells_name_their_atoms(page: str, findings: Findings) -> None:
     (picture,) = data_of(page)["pictures"]
     leaders = np.array([*picture["leaders"], -1])
-    index = np.array([[-1 if i is None else i for i in row] for row in picture["cells"]])
+    rows = [
+        np.repeat([-1 if i is None else i for i in row[::2]], row[1::2]) for row in picture["cells"]
+    ]  # value, count, value, count, …
+    index = np.array(rows)
     np.testing.assert_array_equal(leaders[index], findings.pictures[0].cells)
     assert len(set(picture["colours"])) == len(picture["leaders"]) == 7
 

@@ -14,6 +14,7 @@ from fwbench.attention import Search, soft_average
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels.pricing import leaders
 from fwbench.kernels.soft_attention import soften
+from fwbench.labels import Labels
 from fwbench.problem import TIE, QuadraticOverHull
 from fwbench.tokens import Tokens, walk
 from fwbench.warm import limited_threads
@@ -274,6 +275,25 @@ def test_exact_points_of_settled_queries_are_those_of_every_layer():
     assert not len(once.labels.open)
     assert once.x.tolist() == twice.x.tolist() == slow.x.tolist()
     assert isinstance(once.x[0, 0], Fraction)
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_a_key_owns_its_cell_only_where_it_surely_leads(certain):
+    x, keys = np.array([[0.5], [0.4], [0.3], [-1.0]]), np.array([[1.0], [-1.0]])
+    leads = {0.5: (0, True), 0.4: (0, True), 0.3: (0, False), -1.0: (1, True), 1.0: (0, certain)}
+
+    def find(points):
+        found = [leads[point] for point in points[:, 0]]
+        return np.array([key for key, _ in found]), np.array([sure for _, sure in found])
+
+    labels = Labels.none(4, 2)
+    labels.look(x, keys, find)
+    assert labels.lead.tolist() == [0, 0, 0, 1]
+    # at first two keys would be as dear to ask as half of the queries
+    assert labels.open.tolist() == [0, 1, 2, 3]
+    labels.look(x, keys, find)
+    assert labels.settled.tolist() == [certain, certain, False, True]
+    assert labels.open.tolist() == np.flatnonzero(~labels.settled).tolist()
 
 
 def test_a_query_whose_leader_leads_elsewhere_stays_open():

@@ -167,10 +167,12 @@
     const column = (points, j) => points.map((p) => p && p[j]);
     const scatter = (points, more) => ({ type: "scatter", x: column(points, 0), y: column(points, 1), hoverinfo: "skip", showlegend: false, ...more });
     const count = picture.leaders.length;
+    // a row is value, length, value, length, …
+    const rows = picture.cells.map((runs) => runs.flatMap((value, i) => (i % 2 ? [] : Array(runs[i + 1]).fill(value))));
     const cells = {
-      type: "heatmap", x: picture.cell_x, y: picture.cell_y, z: picture.cells, zmin: -0.5, zmax: Math.max(count, 1) - 0.5,
+      type: "heatmap", x: picture.cell_x, y: picture.cell_y, z: rows, zmin: -0.5, zmax: Math.max(count, 1) - 0.5,
       colorscale: picture.colours.flatMap((colour, i) => [[i / count, colour], [(i + 1) / count, colour]]),
-      customdata: picture.cells.map((row) => row.map((i) => (i === null ? null : picture.leaders[i]))),
+      customdata: rows.map((row) => row.map((i) => (i === null ? null : picture.leaders[i]))),
       hovertemplate: "atom %{customdata} leads at (%{x:.3g}, %{y:.3g})<extra></extra>", hoverongaps: false, showscale: false,
     };
     const paths = picture.paths.flatMap(({ solver, lines }, rank, all) => {
