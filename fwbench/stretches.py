@@ -13,7 +13,8 @@ of three. What becomes of a query:
   falls: it converges into the face that they span;
 * it pauses: each round of leaders is longer than the last by some factor, and the gap does not
   fall. It is quiet in most windows of steps and converges to nothing; nor does it cycle, for it
-  never takes as long again.
+  never takes as long again;
+* or that is not decided by then. (On a convex problem theory decides: who does not settle, turns.)
 
 This is fictitious play where atoms are the pure strategies of a symmetric game and −Q its payoffs;
 a round of pauses is its Shapley triangle (Gaunersdorfer and Hofbauer 1995).
@@ -28,15 +29,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fwbench.geometry.forms import Kind
 from fwbench.problem import QuadraticOverHull
 
 Array = NDArray[np.float64]
 
-REACH = 10**9  # steps: who has not settled by then, and seldom changed its leader, pauses
-CHANGES = 512  # of the leader: who has seen so many either turns or pauses, and its gap says which
+REACH = 10**9  # steps
+CHANGES = 512  # of the leader
 LOOKS = 4  # times CHANGES: a look that rounding let come too early finds the leader unchanged
 FALLEN = 0.5  # the largest gap of the last quarter of changes over that of the second quarter
 ROUND = 16  # the longest round that is looked for
+LONGER = 1.02  # a pausing round over the one before it, at least
 
 
 class Course(StrEnum):
@@ -45,6 +48,7 @@ class Course(StrEnum):
     SETTLES = "settles"
     TURNS = "turns"
     PAUSES = "pauses"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +147,12 @@ def course(walk: Walk) -> Course:
         return Course.SETTLES
     seen = len(walk.gaps) - 1
     before, last = walk.gaps[seen // 4 : seen // 2], walk.gaps[seen - seen // 4 :]
-    if seen >= CHANGES and max(last) <= FALLEN * max(before):
-        return Course.TURNS
-    return Course.PAUSES
+    fell = bool(before) and max(last) <= FALLEN * max(before)
+    if fell:
+        return Course.TURNS if seen >= CHANGES else Course.UNDECIDED
+    growth = _growth(walk.begins, around(walk.leaders) or 1)
+    grows = growth is not None and growth >= LONGER
+    return Course.PAUSES if grows or walk.begins[-1] >= REACH else Course.UNDECIDED
 
 
 def around(leaders: list[int]) -> int | None:
@@ -181,6 +188,8 @@ def stretches(problem: QuadraticOverHull) -> dict[str, list[Any]]:
     out: dict[str, list[Any]] = {name: [] for name in names}
     for walk in walks(problem):
         kind, p = course(walk), around(walk.leaders)
+        if kind is not Course.SETTLES and problem.kind is Kind.CONVEX:
+            kind = Course.TURNS
         pausing = kind is Course.PAUSES
         last = 1 if walk.settled else p if pausing and p else -(-len(walk.leaders) // 4)
         lasting = walk.leaders[-last:]

@@ -14,7 +14,7 @@ from fwbench.grammar import spelled
 FAMILY = "attention_head"
 PLAIN = "frank_wolfe"  # the label of Frank-Wolfe with steps 2/(t + 2), which is the default
 SHOWN, LONGEST = 4, 8  # sets of leaders, and atoms of one, that are named
-COURSES = ("settles", "turns", "pauses")
+COURSES = ("settles", "turns", "pauses", "undecided")
 COLUMNS = (
     "instance", "instance_label", "sentence", "layer", "head", "n", "d", "positive", "negative",
     "largest", "smallest", "antisymmetric", "owners", "tied_owners", "leaders", "entropy",

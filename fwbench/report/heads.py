@@ -53,7 +53,8 @@ def outcome(row: Row) -> str:
 
     Examples
     --------
-    >>> rests = {"settles": 14, "turns": 0, "pauses": 0, "changes": 0, "settled_at": 0}
+    >>> rests = {"settles": 14, "turns": 0, "pauses": 0, "undecided": 0, "changes": 0,
+    ...          "settled_at": 0}
     >>> outcome(rests)
     'converges: 14 to a vertex'
     >>> outcome(rests | {"settles": 0, "pauses": 3, "growth": 4.384, "pause_gap": 0.0136,
@@ -80,8 +81,11 @@ def outcome(row: Row) -> str:
             f"{count(row['pauses'])} only pause: rounds of {row['rounds']}{longer}, gap "
             f"{share(row['pause_gap'])} of the scale"
         )
+    undecided = 0 if missing(row["undecided"]) else row["undecided"]
+    if undecided:
+        parts.append(f"{count(undecided)} not decided: leaders change too often to tell")
     said = "; ".join(parts) or NONE
-    return f"converges: {said}" if parts and not row["pauses"] else said
+    return f"converges: {said}" if parts and not row["pauses"] and not undecided else said
 
 
 def collapse(row: Row) -> str:

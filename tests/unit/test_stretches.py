@@ -184,7 +184,22 @@ def test_a_head_sends_all_to_one_vertex():
 
 def test_a_walk_that_was_cut_short_is_no_proof_of_turning():
     gaps = [1 / t for t in range(1, 11)]
-    assert course(Walk([0, 1] * 5, list(range(10)), gaps, settled=False)) is Course.PAUSES
+    assert course(Walk([0, 1] * 5, list(range(10)), gaps, settled=False)) is Course.UNDECIDED
+
+
+def test_leaders_that_change_as_often_as_before_do_not_pause():
+    # the gap is where it was, but no stretch is longer than the last
+    level = Walk([0, 1] * 300, list(range(600)), [0.1] * 600, settled=False)
+    assert course(level) is Course.UNDECIDED
+    longer = Walk([0, 1] * 20, [2**k for k in range(40)], [0.1] * 40, settled=False)
+    assert course(longer) is Course.PAUSES
+
+
+def test_on_a_convex_problem_nobody_pauses():
+    # 512 changes are too few for its gap to fall by half; that it falls is a theorem
+    problem = built("token_cloud[name=receding]")
+    assert {course(walk) for walk in walks(problem)} == {Course.TURNS, Course.UNDECIDED}
+    assert set(stretches(problem)["course"]) == {"turns"}
 
 
 def test_units_do_not_matter():
