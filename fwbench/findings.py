@@ -54,6 +54,10 @@ AGREEMENT = (
 )  # fmt: skip
 
 
+# outside the hull, or not a number: it took part, and reached nothing
+_UNGRADED = frozenset({Status.INFEASIBLE, Status.NONFINITE, Status.ERROR})
+
+
 def _typed(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
     """Return a table in which a missing value is null, whatever the type of its column."""
     table = pd.DataFrame(rows, columns=list(columns))
@@ -102,7 +106,9 @@ def build(folder: RunFolder) -> Findings:
             row, measure, column = _row(record, low, high)
             runs.append(row)
             traces += _trace(record, measure, column)
-            if record["trace"]:
+            # a model that leaves the hull by design has no accuracy that it could reach
+            graded = any(value is not None for value in column) or row["status"] in _UNGRADED
+            if record["trace"] and graded:
                 # the start of a direct method is none of its answers
                 first = 1 if record["row"].get("sampling") == "once" else 0
                 part = {name: values[first:] for name, values in record["trace"].items()}

@@ -64,6 +64,8 @@ def _unique(
     found: dict[str, Choice] = {}
     for text in texts:
         for choice in catalog.choices(group, text, seed):
+            if group == "solvers":
+                _buildable(choice)
             found.setdefault(choice.text, choice)
             before = sources.setdefault((group, choice.name), choice.source)
             if before != choice.source:
@@ -72,6 +74,16 @@ def _unique(
                     "results could not be told apart; give one another name in its ENTRY"
                 )
     return list(found.values())
+
+
+def _buildable(choice: Choice) -> None:
+    """Refuse parameters that a solver refuses; whatever else its file raises, its runs say it."""
+    try:
+        catalog.build_solver(choice)
+    except (InvalidParameter, KeyboardInterrupt):
+        raise
+    except BaseException:
+        return
 
 
 def plan(question: Question) -> tuple[list[Task], dict[str, Any] | None]:

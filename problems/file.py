@@ -35,6 +35,7 @@ def file(
     array: str = "",
     q: float = 1.0,
     header: Literal["auto", "yes", "no"] = "auto",
+    start: Literal["leader", "atoms"] = "leader",
     content: str = "",
 ) -> QuadraticOverHull:
     """Read a problem from a file.
@@ -50,6 +51,8 @@ def file(
         problem.
     header : {"auto", "yes", "no"}
         Whether the first line of a .csv file names the columns; auto: if it holds no number.
+    start : {"leader", "atoms"}
+        One query, at the atom that leads at the mean; or one at each atom, as a cloud of tokens.
     content : str
         The start of the SHA-256 of the file, filled in when it is first read; a file that has
         changed since is refused.
@@ -73,7 +76,8 @@ def file(
             "(leave content out to take it as it is)"
         )
     try:
-        return _problem(_parsed(place, suffix, array or "atoms", header), array, q)
+        problem = _problem(_parsed(place, suffix, array or "atoms", header), array, q)
+        return problem.starting_at(problem.every_atom) if start == "atoms" else problem
     except InvalidProblem as error:
         raise InvalidProblem(f"file {path}: {error}") from error
 

@@ -270,6 +270,8 @@ def _draw_plane(axes: Axes, picture: Picture, styles: Styles) -> None:
     else:
         axes.set_aspect("equal")
     axes.margins(0.08)
+    (left, right), (bottom, top) = selection.window(picture)
+    axes.set(xlim=(left, right), ylim=(bottom, top))
 
 
 def _line(style: Style, width: float, path: bool = True) -> dict[str, Any]:

@@ -307,6 +307,7 @@ def _picture(picture: Picture, places: dict[str, int]) -> dict[str, Any]:
         "leaders": leaders,
         "colours": words.cell_colours(len(leaders)),
         "starts": picture.starts.tolist(),
+        "window": selection.window(picture),
         "paths": [
             {
                 "solver": places[label],

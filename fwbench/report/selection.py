@@ -371,6 +371,23 @@ def regimes(findings: Findings) -> list[Regime]:
     return found
 
 
+def window(picture: Picture) -> list[tuple[float, float]]:
+    """Return from where to where a picture reaches, (left, right) and (bottom, top).
+
+    The hull and a rim; up to half a hull more where paths leave it, however far they go.
+    """
+    low, high = picture.hull.min(axis=0), picture.hull.max(axis=0)
+    wide = np.maximum(high - low, 1e-12 * np.abs(picture.hull).max())
+    points = [points.reshape(-1, 2) for _, points in picture.paths] or [picture.hull]
+    seen = np.vstack(points)
+    seen = np.clip(seen[np.isfinite(seen).all(axis=1)], low - wide / 2, high + wide / 2)
+    lowest = np.minimum(low, seen.min(axis=0, initial=np.inf))
+    highest = np.maximum(high, seen.max(axis=0, initial=-np.inf))
+    rim = 0.08 * np.maximum(highest - lowest, wide)
+    sides = zip(lowest - rim, highest + rim, strict=True)
+    return [(float(from_), float(to)) for from_, to in sides]
+
+
 def leaders(picture: Picture) -> list[int]:
     """Return the keys that lead somewhere in the picture, in order around the hull."""
     keys = np.unique(picture.cells[picture.cells >= 0])

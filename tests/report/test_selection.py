@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from fwbench.analysis.findings import Findings
@@ -65,6 +66,22 @@ def test_solvers_look_all_different_and_do_not_depend_on_order() -> None:
     looks = styles(labels)
     assert len(set(looks.values())) == 210
     assert styles(reversed(labels)) == looks
+
+
+def test_a_picture_shows_half_a_hull_beyond_it_and_no_more(findings: Findings) -> None:
+    picture = findings.pictures[0]
+    low, high = picture.hull.min(axis=0), picture.hull.max(axis=0)
+    wide = high - low
+    inside = np.array([[low, high]])
+    far = np.array([[low, [np.inf, 1e9]]])
+    near, wild = (
+        selection.window(replace(picture, paths=(("s", points),))) for points in (inside, far)
+    )
+    np.testing.assert_allclose(near, np.stack([low - 0.08 * wide, high + 0.08 * wide], axis=1))
+    assert wild == near  # a point that is not finite is none
+    off = np.array([[low, high + 100 * wide]])
+    beyond = np.array(selection.window(replace(picture, paths=(("s", off),))))
+    np.testing.assert_allclose(beyond[:, 1], high + (0.5 + 0.08 * 1.5) * wide)
 
 
 def test_of_repetitions_the_first_is_drawn(findings: Findings) -> None:

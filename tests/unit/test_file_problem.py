@@ -119,6 +119,12 @@ def test_q_is_the_curvature_where_the_file_holds_none():
         read("p.npz", q=-2.0)
 
 
+def test_a_file_may_be_a_cloud_of_tokens():
+    np.save("a.npy", ATOMS)
+    assert read("a.npy").start.m == 1
+    np.testing.assert_array_equal(read("a.npy", start="atoms").start.keys, [0, 1, 2, 3])
+
+
 def test_parameters_that_do_not_fit_the_format_are_refused():
     np.save("a.npy", ATOMS)
     (open_csv := frame()).to_csv("a.csv", index=False)
@@ -340,7 +346,7 @@ def test_a_path_alone_names_the_problem():
     np.save("a.npy", ATOMS)
     [choice] = catalog.choices("problems", "a.npy[q=-1]")
     assert choice.label == "file[path=a.npy,q=-1]"
-    assert choice.text.startswith('file[path=a.npy,array="",q=-1,header=auto,content=')
+    assert choice.text.startswith('file[path=a.npy,array="",q=-1,header=auto,start=leader,content=')
     np.testing.assert_array_equal(catalog.build_problem(choice).atoms, ATOMS)
 
 

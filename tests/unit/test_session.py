@@ -128,6 +128,19 @@ def test_names_are_checked_before_anything_runs(tmp_path):
 # -- run_id ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("solver", "said"),
+    [
+        ("markov_attention[replicas=0]", "replicas must lie in"),
+        ("attention_flow[h=0]", "h must be positive"),
+        ("softmax_attention[beta=-1]", "must not be negative"),
+    ],
+)
+def test_parameters_are_checked_before_anything_runs(solver, said):
+    with pytest.raises(InvalidParameter, match=said):
+        asked(solvers=(solver,), problems=(CONVEX,))
+
+
 def test_the_run_id_is_a_hash_of_what_is_asked():
     [task] = asked(problems=(CONVEX,), solvers=("away_steps",), limits={"tol": 1e-6})
     facts = [
@@ -288,6 +301,16 @@ def test_a_folder_that_vanished_stops_the_session(tmp_path):
 
 
 # -- resuming --------------------------------------------------------------------------------
+
+
+def test_a_model_that_leaves_the_hull_contests_nothing(tmp_path):
+    leaves = 'hardmax_attention[values="0 1; -1 0",normalised=false]'
+    folder, done = ran(tmp_path / "r", asked(solvers=(leaves,), problems=(CONCAVE,)))
+    assert done
+    found = build(folder)
+    assert len(found.runs) == 1
+    assert found.targets.empty
+    assert found.winners.empty
 
 
 def test_resuming_does_what_is_missing_and_what_failed(tmp_path):

@@ -197,8 +197,8 @@
       ...paths,
       scatter(picture.starts, { mode: "markers", marker: { symbol: "circle-open", size: 7, color: "#1b1f24", line: { width: 1.4 } } }),
     ], {
-      xaxis: { ...grid, showgrid: false, constrain: "domain" },
-      yaxis: { ...grid, showgrid: false, scaleanchor: "x", constrain: "domain" },
+      xaxis: { ...grid, showgrid: false, constrain: "domain", range: picture.window[0] },
+      yaxis: { ...grid, showgrid: false, scaleanchor: "x", constrain: "domain", range: picture.window[1] },
       font, hovermode: "closest", margin: { l: 44, r: 10, t: 12, b: 30 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
       legend: { orientation: "h", x: 0, y: -0.06, yanchor: "top", itemwidth: 42 },
     }, config);
