@@ -62,9 +62,12 @@ class Search:
     ----------
     keys : ndarray, shape (n, d)
         float64 or float32.
+    sure : bool
+        False where nobody asks which leaders are sure: then fewer are said to be.
     """
 
     keys: NDArray[Any]
+    sure: bool = True
     _outer: dict[float, Boxes] = field(default_factory=dict)
 
     @cached_property
@@ -154,20 +157,23 @@ class Search:
             place = place * cells + np.minimum(at.astype(np.int64), cells - 1)
         found, certain = lead.ravel()[place], sure.ravel()[place]
         rest = np.flatnonzero(~certain)
-        found[rest], certain[rest] = self._each(fields[rest], among, tie, faint)
+        found[rest], certain[rest] = self._each(fields[rest], among, tie, faint, sure=self.sure)
         return found, certain
 
-    def _each(self, fields: NDArray[Any], among: Boxes, tie: float, faint: float) -> Leads:
+    def _each(
+        self, fields: NDArray[Any], among: Boxes, tie: float, faint: float, *, sure: bool = True
+    ) -> Leads:
         """Look for the leader of each query; −1 where its field is too faint for `among`."""
-        lead, sure = np.empty(len(fields), np.int64), np.empty(len(fields), np.bool_)
+        lead, certain = np.empty(len(fields), np.int64), np.empty(len(fields), np.bool_)
         if len(among.points) > FEW:
             stack, ends = np.empty(STACK, dtype=np.int64), np.empty(STACK)
-            lead_in_boxes(fields, among, tie, self.extents, faint, stack, ends, lead, sure)
-            return lead, sure
+            wide = 2 * tie if sure else tie
+            lead_in_boxes(fields, among, tie, wide, self.extents, faint, stack, ends, lead, certain)
+            return lead, certain
         order = np.argsort(among.names)
         columns, room = np.ascontiguousarray(fields.T), np.empty((4, ROWS), fields.dtype)
-        lead_among_few(columns, among.points[order], tie, self.extents, faint, room, lead, sure)
-        return np.where(lead < 0, -1, among.names[order][lead]), sure
+        lead_among_few(columns, among.points[order], tie, self.extents, faint, room, lead, certain)
+        return np.where(lead < 0, -1, among.names[order][lead]), certain
 
     def _tiled(self, fields: NDArray[Any], tie: float, lead: Any, sure: Any) -> None:
         """Look at tiles of scores, as they come out of the product."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
@@ -11,6 +12,19 @@ from typing import TypeVar
 from fwbench.errors import InvalidParameter, nearest
 
 T = TypeVar("T")
+
+LARGEST, LEAST = Fraction(sys.float_info.max), Fraction(5e-324)
+
+
+def fits(value: Fraction) -> bool:
+    """Say whether a number is 0 or lies between the least and the largest positive double.
+
+    Examples
+    --------
+    >>> fits(Fraction(0)), fits(Fraction(10) ** 400), fits(Fraction(10) ** -400)
+    (True, False, False)
+    """
+    return value == 0 or LEAST <= abs(value) <= LARGEST
 
 
 def shortest(value: Fraction) -> str:
@@ -74,6 +88,8 @@ def called(text: str, known: Mapping[str, Callable[..., T]], word: str, what: st
         arguments = [rational(part) for part in match[2].split(",")] if match[2] else []
     except (ValueError, ZeroDivisionError) as error:
         raise InvalidParameter(f"{word}={text}: arguments must be numbers; {error}") from error
+    if not all(map(fits, arguments)):
+        raise InvalidParameter(f"{word}={text}: an argument is beyond all doubles")
     takes = len(fields(make))  # type: ignore[arg-type]
     if len(arguments) > takes:
         raise InvalidParameter(f"{word}={text}: {match[1]} takes {takes} arguments")

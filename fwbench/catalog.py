@@ -134,7 +134,8 @@ def _value(where: str, key: str, kind: Any, text: str) -> Any:
     try:
         if kind is int:
             number = float(text) if not text.lstrip("+-").isdigit() else int(text)
-            if number != int(number) or not -LARGEST <= number <= LARGEST:
+            least = 0 if key == "seed" else -LARGEST
+            if number != int(number) or not least <= number <= LARGEST:
                 raise ValueError
             return int(number)
         if kind is float:
@@ -145,7 +146,8 @@ def _value(where: str, key: str, kind: Any, text: str) -> Any:
         if kind is bool:
             return {"true": True, "false": False}[text.lower()]
     except (ValueError, KeyError, OverflowError):
-        kinds = {int: "an integer of 64 bits", float: "a number", bool: "true or false"}
+        integer = "an integer of 64 bits" + (", not negative" if key == "seed" else "")
+        kinds = {int: integer, float: "a number", bool: "true or false"}
         raise InvalidParameter(f"{where}: {key} must be {kinds[kind]}; got {text!r}") from None
     if get_origin(kind) is Literal:
         options = {str(option): option for option in get_args(kind)}

@@ -8,6 +8,7 @@ digits, the value from f(μ), and how far the weights are from being weights.
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -107,12 +108,25 @@ class Judge:
             self.sample = np.sort(rng.choice(m, max(queries, 1), replace=False))
         return stride
 
+    def quiet(self) -> AbstractContextManager[object]:
+        """Return a context without warnings of overflow where points may leave the hull."""
+        return nullcontext() if self.inside else np.errstate(over="ignore", invalid="ignore")
+
     def look(self, points: Array, weights: Combinations | None, *, last: bool = False) -> Look:
         """Judge points (m, d) and, where they are known, their weights.
 
         With `last`, weights are found (non-negative least squares) for at most 32 queries if the
         solver gave none; of more, a sample of 32 is asked whether it lies in the hull. O(mnd).
         """
+        with self.quiet():
+            look = self._look(points, weights, last=last)
+        if self.inside or all(n is None or math.isfinite(n) for n in look.row.values()):
+            return look
+        # it grew until scores overflow: who leads is not known any more
+        nothing = np.full_like(look.offset, np.nan)
+        return Look(nothing, np.full(len(nothing), np.nan), None, {})
+
+    def _look(self, points: Array, weights: Combinations | None, *, last: bool) -> Look:
         problem = self.problem
         points = np.asarray(points, dtype=np.float64)
         if weights is not None and len(points) == 1 and self.inside and not self.moving:
@@ -340,6 +354,11 @@ def diameter(cloud: Array) -> float:
     >>> diameter(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))
     5.0
     """
+    largest = float(np.abs(cloud).max())
+    if not 0 < largest < math.inf:
+        return largest
+    unit = math.ldexp(1.0, math.frexp(largest)[1] - 1)  # squares of huge or tiny numbers are none
+    cloud = cloud / unit
     centred = cloud - cloud.mean(axis=0)  # so that what cancels below is of the cloud's own size
     squares = (centred**2).sum(axis=1)
     rows, best = max(1, BLOCK // len(cloud)), 0.0
@@ -347,4 +366,4 @@ def diameter(cloud: Array) -> float:
         halves = squares[i : i + rows, None] / 2 + squares / 2 - centred[i : i + rows] @ centred.T
         p, q = np.unravel_index(halves.argmax(), halves.shape)
         best = max(best, float(np.linalg.norm(cloud[i + p] - cloud[q])))
-    return best
+    return best * unit

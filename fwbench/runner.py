@@ -151,8 +151,7 @@ class _Session:
         model, state, setup = prepared(self.solver, self.problem, self.start)
         at = self._checkpoints()
         look = self.first = self._look(state, 0)
-        walk = self._ask if self.foreign else self._walk
-        stop, state, look = walk(model, state, look, at)
+        stop, state, look = (self._ask if self.foreign else self._walk)(model, state, look, at)
         if look.finite and self.judge.inside and look.row["feasibility"] is None:
             look = self._found(state)
         status, reason = self._verdict(state, look, stop)
@@ -160,7 +159,8 @@ class _Session:
         row |= self._seconds(model, state, status)
         done = Run(status, reason, row, self.trace)
         if look.finite:
-            self._settle(done, model, state, look)
+            with self.judge.quiet():
+                self._settle(done, model, state, look)
         return done
 
     # -- the walk ----------------------------------------------------------------------------
@@ -267,12 +267,13 @@ class _Session:
     def _stop(self, look: Look, state: Any) -> tuple[Status, str] | None:
         budget, certified = self.budget, self._certified(look) if self.foreign else ""
         if not look.finite:
-            return Status.NONFINITE, f"a coordinate was not finite after {state.steps} steps"
+            return Status.NONFINITE, f"coordinates or scores not finite after {state.steps} steps"
         reached = self.judge.certified(look)
         own = not self.foreign or state.done or state.steps >= budget.max_steps
         direct = self.entry.sampling is Sampling.ONCE
         if own and not direct and reached is not None and reached <= budget.tol:
-            return Status.CONVERGED, f"certified gap {reached:.1e} of the scale <= {budget.tol:g}"
+            gap = "gap to the current keys" if self.moving else "gap"
+            return Status.CONVERGED, f"certified {gap} {reached:.1e} of the scale <= {budget.tol:g}"
         if state.done and not (self.foreign and self._late):
             after = "" if direct else f" after {state.steps} steps"
             return Status.FINISHED, f"the method ended by itself{after}{certified}"
@@ -284,10 +285,9 @@ class _Session:
             return Status.ERROR, "the method did not end by itself although it is a direct one"
         if state.steps >= budget.max_steps:
             return Status.BUDGET, f"{budget.max_steps} steps spent"
-        if self.foreign or self.moving or self.scheduled or not self.judge.inside:
-            return None
+        asked = self.judge.inside and not (self.foreign or self.moving or self.scheduled)
         convex, rounding = self.problem.kind is Kind.CONVEX, ROUNDING * self.problem.scale
-        if self.trace.stalled(convex=convex, rounding=rounding):
+        if asked and self.trace.stalled(convex=convex, rounding=rounding):
             return Status.STALLED, f"no gain from step {state.steps // 2} to {state.steps}"
         return None
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fwbench.calls import called, rational, shortest
+from fwbench.calls import called, fits, rational, shortest
 from fwbench.errors import InvalidParameter
 
 LARGEST = sys.float_info.max
@@ -54,8 +54,20 @@ def _checked(name: str, **arguments: Fraction) -> None:
     for letter, value in arguments.items():
         if value < 0:
             raise InvalidParameter(f"{name}: {letter} must not be negative; got {shortest(value)}")
-        if value > Fraction(LARGEST):
+        if not fits(value):
             raise InvalidParameter(f"{name}: {letter} is beyond all doubles")
+
+
+def _product(a: Fraction, base: float, exponent: float) -> float:
+    """Return a·base^exponent, at most LARGEST, where the power alone may be no double."""
+    try:
+        power = math.pow(base, exponent)
+    except OverflowError:
+        power = math.inf
+    if sys.float_info.min <= power < math.inf:
+        return min(float(a) * power, LARGEST)
+    along = math.log(a) + exponent * math.log(base)
+    return math.exp(along) if along < math.log(LARGEST) else LARGEST
 
 
 @dataclass(frozen=True)
@@ -114,10 +126,7 @@ class Geometric:
         return self.r == 1
 
     def at(self, t: int) -> float:
-        try:
-            return min(float(self.a) * float(self.r) ** t, LARGEST)
-        except OverflowError:
-            return LARGEST
+        return _product(self.a, float(self.r), t)
 
     def exactly(self, t: int) -> Fraction:
         return self.a * self.r**t
@@ -156,10 +165,7 @@ class Power:
         return self.p.denominator == 1
 
     def at(self, t: int) -> float:
-        try:
-            return min(float(self.a) * math.pow(t + 1, self.p), LARGEST)
-        except OverflowError:
-            return LARGEST
+        return _product(self.a, t + 1, float(self.p))
 
     def exactly(self, t: int) -> Fraction:
         if not self.rational:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwbench.attention import Search
+from fwbench.errors import InvalidParameter
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Form, spectral_norm, through
 from fwbench.kernels import plain
-from fwbench.kernels.attention import approach
 from fwbench.kernels.line import GIVEN, SHORT, line_step
 from fwbench.kernels.pricing import leaders
 from fwbench.labels import Labels
@@ -25,7 +25,7 @@ from fwbench.schedules import Factors
 from fwbench.steps import StepRule
 
 BLOCK = 2**22  # entries of a block of scores: the full (m, n) matrix is never held
-LENGTHS = 2**16  # step lengths that are made at once
+ROOM = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e12}  # for factors of scores
 REPLAYED = 10**6  # above this m·n the weights are not rebuilt
 
 # Weights of the keys, each row one query's, or what makes them: only who rebuilds weights asks.
@@ -67,6 +67,8 @@ class Keys:
     matrix : ndarray, shape (1,), (d,) or (d, d), or None
         The step matrix P; V itself where the layer is not normalised. None for scalar steps.
     normalised : bool
+    linear : ndarray, shape (d,)
+        The field at the origin of space, where points are centred.
     """
 
     points: NDArray[Any]
@@ -78,6 +80,7 @@ class Keys:
     lipschitz: float = 0.0
     matrix: NDArray[Any] | None = None
     normalised: bool = True
+    linear: NDArray[Any] | float = 0.0
 
     @property
     def exact(self) -> bool:
@@ -101,7 +104,7 @@ class Keys:
         Leads: has the lowest index among the scores within `tie` of the least.
         """
         if not self.exact:
-            search = self.search if keys is self.points else Search(keys)
+            search = self.search if keys is self.points else Search(keys, sure=False)
             return search.leaders(self.field(x), tie)
         lead = np.empty(len(x), dtype=np.int64)
         for block, scores in self.scores(x, keys):
@@ -116,10 +119,29 @@ class Keys:
             block = slice(first, first + rows)
             yield block, field[block] @ keys.T
 
-    def scaled(self, scores: Factors, t: int, x: NDArray[Any]) -> NDArray[Any]:
-        """Return D_t x for points x (m, d) that are stored from the mean, from the mean as well."""
-        factors = scores.exactly(t) if self.exact else scores.at(t).astype(x.dtype)
-        return np.asarray(factors * x + (factors - 1) * self.mean.astype(x.dtype))
+    def scaled(self, scores: Factors, t: int) -> tuple[Keys, NDArray[Any]]:
+        """Return D_t, and these keys with the field F(D_t x) as a function of D_t (x − μ).
+
+        Nothing cancels where D_t is far from 1: c + Q D_t μ is a sum of its own.
+
+        Raises
+        ------
+        InvalidParameter
+            Where a factor is so large or small that scores would overflow or vanish.
+        """
+        if self.exact:
+            return self, scores.exactly(t)
+        factors, room = scores.at(t), ROOM[self.points.dtype]
+        sizes = np.abs(factors[factors != 0])
+        if sizes.size and not 1 / room <= sizes.min() <= sizes.max() <= room:
+            raise InvalidParameter(
+                f"scores={scores.text}: at layer {t} a factor is {sizes.max():.0e} or "
+                f"{sizes.min():.0e}; {self.points.dtype} scores need factors between "
+                f"{1 / room:.0e} and {room:.0e}; fewer layers, or another schedule"
+            )
+        c = self.form.apply(factors * self.mean) + self.linear
+        cast = self.points.dtype
+        return replace(self, c=c.astype(cast)), factors.astype(cast)
 
     def tie_among(self, keys: NDArray[Any]) -> Any:
         """Return the tie tolerance of moving keys: relative to the scale of where they are now."""
@@ -204,6 +226,7 @@ def keys_of(
         lipschitz=spectral_norm(problem.form, problem.d) if rule.code == SHORT else 0.0,
         matrix=None if matrix is None else matrix.astype(cast),
         normalised=normalised,
+        linear=problem.c,
     )
 
 
@@ -222,6 +245,14 @@ def tied(scores: NDArray[Any], tie: Any, keys: NDArray[Any], *, distinct: bool) 
     one = Fraction(1) if scores.dtype == object else 1.0
     shares = np.array([one / int(c) for c in count])
     return Combinations(np.concatenate([[0], np.cumsum(count)]), index, shares[query])
+
+
+def averaged(part: Combinations, keys: NDArray[Any]) -> NDArray[Any]:
+    """Return the averages of keys (n, d) by each combination, (m, d); memory O(nd) and a block."""
+    if len(part.keys) * keys.shape[1] <= BLOCK:
+        return part.averages(keys[part.keys])
+    each = (part.one(query) for query in range(part.m))
+    return np.vstack([one.averages(keys[one.keys]) for one in each])
 
 
 def towards(x: NDArray[Any], target: NDArray[Any], gamma: Any) -> NDArray[Any]:
@@ -353,46 +384,3 @@ def walk(state: Tokens, steps: int) -> None:
             state.x = state.layer(state.model, state.x, t, state.estimate).x
     state.asked += steps * len(state.x)
     state.steps += steps
-
-
-def settle(state: Tokens, rule: StepRule, steps: int) -> None:
-    """Move the tokens through so many hardmax layers, without scores where leaders are settled.
-
-    Keys are fixed, steps are scalar, the lowest index leads; see `fwbench.labels`. The points are
-    those of `walk` to the last bit.
-    """
-    model = state.model
-    labels = state.labels or Labels.none(len(state.x), len(model.points))
-    t, end = state.steps, state.steps + steps
-    while t < end and (len(labels.open) or rule.code != GIVEN):
-        if len(labels.open):
-            labels.look(state.x, model.points, lambda x: model.leaders(x, model.points, model.tie))
-        target = model.points[labels.lead]
-        gamma = model.step_lengths(rule, t, state.x, target - state.x, state.estimate)
-        state.x = towards(state.x, target, gamma)
-        t += 1
-    while t < end:
-        count = min(end - t, LENGTHS)
-        state.x = straight(state.x, model.points[labels.lead], rule, t, count)
-        t += count
-    state.labels = labels
-    state.asked += steps * len(state.x)
-    state.steps += steps
-
-
-def straight(
-    x: NDArray[Any], target: NDArray[Any], rule: StepRule, t: int, count: int
-) -> NDArray[Any]:
-    """Return points x (m, d) after `count` steps towards the same targets.
-
-    Exact ones by the closed form, y + (x − y) Π (1 − γ); others step by step, for the same bits.
-    """
-    if x.dtype == object:
-        left = Fraction(1)
-        for gamma in rule.exact_lengths(t, count):
-            left *= 1 - gamma
-        return np.asarray(target + left * (x - target))
-    moved = np.array(x, order="C")
-    lengths = rule.lengths(t, count).astype(x.dtype)
-    approach(moved.reshape(-1), np.ascontiguousarray(target).reshape(-1), lengths)
-    return moved

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwbench.calls import rational, shortest
+from fwbench.calls import LARGEST, fits, rational, shortest
 from fwbench.errors import InvalidParameter
 
 Rows = tuple[tuple[Fraction, ...], ...]
@@ -32,6 +32,8 @@ class Values:
     rows: Rows = ()
 
     def __post_init__(self) -> None:
+        if not all(fits(v) for row in self.rows for v in row):
+            raise InvalidParameter("values: an entry is beyond all doubles")
         widths = {len(row) for row in self.rows}
         if len(widths) > 1 or (len(self.rows) > 1 and widths != {len(self.rows)}):
             raise InvalidParameter(
@@ -75,7 +77,7 @@ class Values:
         Raises
         ------
         InvalidParameter
-            Where I + V is singular.
+            Where I + V is singular, or so nearly that P is beyond all doubles.
 
         Examples
         --------
@@ -86,7 +88,7 @@ class Values:
         if V.ndim == 1:
             if (V == -1).any():
                 raise self._singular()
-            return np.asarray(V / (1 + V))
+            return self._within_doubles(V / (1 + V))
         d = len(V)
         one = np.array([[Fraction(i == j) for j in range(d)] for i in range(d)], dtype=object)
         both = np.hstack([one + V, V])  # Gauss and Jordan, on rationals: any pivot but 0 will do
@@ -99,7 +101,12 @@ class Values:
             for i in range(d):
                 if i != k:
                     both[i] = both[i] - both[i, k] * both[k]
-        return np.asarray(both[:, d:])
+        return self._within_doubles(both[:, d:])
+
+    def _within_doubles(self, P: NDArray[Any]) -> NDArray[Any]:
+        if any(abs(p) > LARGEST for p in P.flat):
+            raise self._singular()
+        return np.asarray(P)
 
     def _singular(self) -> InvalidParameter:
         return InvalidParameter(

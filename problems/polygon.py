@@ -75,7 +75,8 @@ def polygon(
     Raises
     ------
     InvalidParameter
-        For fewer than 3 vertices, no query, a condition that is not positive, or no convex draw.
+        For fewer than 3 vertices, no query, a condition that is not positive, no convex draw, or
+        a hull too thin for a lattice.
     """
     if k < 3 or queries < 1 or norms not in ("equal", "vary"):
         raise InvalidParameter(
@@ -98,7 +99,10 @@ def polygon(
         )
     vertices[:, 1] /= np.sqrt(condition)
     if starts == "grid":
-        start = _grid(vertices, queries)
+        try:
+            start = _grid(vertices, queries)
+        except ValueError as error:
+            raise InvalidParameter(f"polygon, condition={condition:g}: {error}") from error
     else:
         weights = np.random.default_rng([seed, 1]).dirichlet(np.ones(k), size=queries)
         start = Combinations.from_dense(weights)

@@ -41,6 +41,7 @@ from fwbench.tokens import Keys, Tokens, cloud, keys_of, tokens, walk
 
 Array = NDArray[np.float64]
 CROSSINGS = 100_000  # of one step: more is a flow that slides along a boundary
+LONGEST = 1000.0  # e^(−1000) = 0: all that a longer step adds is work
 CAPPED = 1e300  # a lone key leads by infinity, which no root finder takes
 EPSILON = float(np.finfo(np.float64).eps) / 8
 
@@ -70,7 +71,7 @@ class AttentionFlow:
     Parameters
     ----------
     h : float
-        The time of one step.
+        The time of one step, at most 1000.
     keys : {"fixed", "moving"}
         Keys stay the atoms, or are the current tokens.
     method : {"integrate", "closed_form"}
@@ -92,6 +93,8 @@ class AttentionFlow:
                 raise InvalidParameter(
                     f"{name} must be positive and finite; got {getattr(self, name)}"
                 )
+        if self.h > LONGEST:
+            raise InvalidParameter(f"h must be at most {LONGEST:g}; got {self.h} (take more steps)")
         if self.rtol < 1e-13:
             raise InvalidParameter(f"rtol must be at least 1e-13; got {self.rtol} (rounding)")
 

@@ -20,7 +20,9 @@ Alcalde, Geshkovski and Ruiz-Balet, arXiv 2508.09628, equations (2) to (4).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -30,9 +32,22 @@ from fwbench.geometry.combinations import Combinations
 from fwbench.layers import checked, leaving, matrix_of, rule_of, unfit_layer
 from fwbench.problem import QuadraticOverHull
 from fwbench.schedules import Factors
+from fwbench.settling import settle
 from fwbench.solver import Queries, SolverEntry
 from fwbench.steps import OpenLoop, StepRule
-from fwbench.tokens import Keys, Mixing, Moved, Tokens, cloud, keys_of, settle, tied, tokens, walk
+from fwbench.tokens import (
+    Keys,
+    Mixing,
+    MixingLater,
+    Moved,
+    Tokens,
+    averaged,
+    cloud,
+    keys_of,
+    tied,
+    tokens,
+    walk,
+)
 from fwbench.values import NONE, Values
 
 USUAL = OpenLoop()
@@ -112,21 +127,33 @@ class HardmaxAttention:
         keys = x if self.moving else model.points
         query, seen = x, keys
         if not self.scores.ones:
-            query, seen = (model.scaled(self.scores, t, points) for points in (x, keys))
+            model, factors = model.scaled(self.scores, t)
+            query, seen = factors * x, factors * keys
         still = seen is model.points
         tie = model.tie if still else model.tie_among(seen)
         if self.ties == "lowest":
             lead, _ = model.leaders(query, seen, tie)
-            mixing: Mixing = Combinations.vertices(lead)
+            mixing: Mixing | MixingLater = Combinations.vertices(lead)
             target = keys[lead]
         else:
-            parts = [
-                tied(scores, tie, keys, distinct=self.ties == "points")
-                for _, scores in model.scores(query, seen)
-            ]
-            mixing = Combinations.joined(parts)
-            target = mixing.averages(keys[mixing.keys]).astype(x.dtype)
+            target = np.empty_like(x)
+            for block, part in self.tied(model, query, seen, keys, tie):
+                target[block] = averaged(part, keys)
+            mixing = partial(self.tied_in_all, model, query, seen, keys, tie)
         return model.moved(self.rule, t, x, target, mixing, estimate)
+
+    def tied(
+        self, model: Keys, query: NDArray[Any], seen: NDArray[Any], keys: NDArray[Any], tie: Any
+    ) -> Iterator[tuple[slice, Combinations]]:
+        """Yield the means over tied keys, a block of queries at a time."""
+        for block, scores in model.scores(query, seen):
+            yield block, tied(scores, tie, keys, distinct=self.ties == "points")
+
+    def tied_in_all(
+        self, model: Keys, query: NDArray[Any], seen: NDArray[Any], keys: NDArray[Any], tie: Any
+    ) -> Combinations:
+        """Return the means over tied keys of all queries: they may be m·n keys."""
+        return Combinations.joined([part for _, part in self.tied(model, query, seen, keys, tie)])
 
     def advance(self, model: Keys, state: Tokens, steps: int) -> None:
         # where leaders can be known for good, later layers need no scores

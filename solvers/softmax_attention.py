@@ -124,7 +124,8 @@ class SoftmaxAttention:
         keys = x if self.moving else model.points
         query, seen = x, keys
         if not self.scores.ones:
-            query, seen = (model.scaled(self.scores, t, points) for points in (x, keys))
+            model, factors = model.scaled(self.scores, t)
+            query, seen = factors * x, factors * keys
         beta = min(self.beta.at(t), float(np.finfo(x.dtype).max))
         # from one key on: a cloud at rest stays, however the rounded weights sum up
         target = keys[0] + soft_average(model.field(query), seen, beta, keys - keys[0])

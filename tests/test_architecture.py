@@ -43,6 +43,7 @@ FLOORS = {
     (4, 1): "catalog rest timing",
     (4, 0): "judge trace grammar names warm yardsticks heads stretches",
     (3, 0): "solvers solvers.* problems problems.*",
+    (2, 2): "settling",
     (2, 1): "solver tokens layers first_order corral scored",
     (2, 0): "attention labels steps schedules values lowering foreign minilm tables",
     (1, 0): "problem calls",

@@ -72,8 +72,7 @@ def _row(record: dict[str, Any], kept: dict[str, Any] | None) -> dict[str, Any]:
     periods = Counter(p for p in (rest["period"] if rest else []) if p)
     return {
         **{name: row.get(name) for name in COLUMNS},
-        # a layer that leaves the hull has no gap, but its cloud shrank or did not
-        "moving": any(gap is not None for gap in trace["gap_current"]) or "shrunk" in (rest or {}),
+        "moving": "keys=moving" in str(row.get("params")).split(","),
         "tokens": row.get("queries"),
         "clusters": clusters(kept["points"], COLLAPSED * first) if kept and known else None,
         "spread": spread[-1] / first if first else None,

@@ -67,7 +67,7 @@ def cut(ring: Array, normals: Array, offsets: Array) -> Array:
             here, there = above[i], above[i + 1]
             if here >= 0:
                 kept.append(ring[i])
-            if here * there < 0:
+            if here > 0 > there or here < 0 < there:  # their product may be no double
                 share = here / (here - there)
                 kept.append(ring[i] + share * (ring[i + 1] - ring[i]))
         ring = np.array([*kept, kept[0]]) if len(kept) > 2 else np.empty((0, 2))

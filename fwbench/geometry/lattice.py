@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 ALIKE = 1e-9  # of the extent: coordinates this close are one line of the lattice
+TINY = float(np.finfo(np.float64).tiny)
+THIN = 1000  # places of a lattice with a point in a thin hull, beyond sixteen for each point asked
 ROOM, NEIGHBOURS = 20, 0.9  # places a point; the part of points that have a neighbour
 
 
@@ -30,6 +32,11 @@ def lattice(ring: Array, count: int) -> tuple[Array, NDArray[np.int64], Array]:
     weights : ndarray, shape (m, 3)
         On the mean and on these two; they add up to 1.
 
+    Raises
+    ------
+    ValueError
+        Where the hull is so thin that a square lattice with a point inside has far more of them.
+
     Examples
     --------
     >>> square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
@@ -43,8 +50,14 @@ def lattice(ring: Array, count: int) -> tuple[Array, NDArray[np.int64], Array]:
     low, high = corners.min(axis=0), corners.max(axis=0)
     middle = corners.mean(axis=0)
     arms, following = corners - middle, np.roll(corners, -1, axis=0) - middle
-    spacing = np.sqrt(area / count)
+    spacing = max(float(np.sqrt(max(area, 0.0) / count)), TINY)
     while True:
+        short, long = sorted((high - low).tolist())
+        if max(long / spacing, 1.0) * max(short / spacing, 1.0) > THIN + 16 * count:
+            raise ValueError(
+                f"a square lattice does not fit into a hull of {long:g} by {short:g}: with a point "
+                f"inside it has far more than the {count} asked for (take random starts)"
+            )
         across, up = (np.arange(low[i] + spacing / 2, high[i], spacing) for i in (0, 1))
         points = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
         # barycentric coordinates in each triangle of the fan around the middle

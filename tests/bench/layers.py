@@ -172,7 +172,7 @@ def jump(quick: bool, turns: Turns) -> Iterator[Line]:
         "at once": lambda: run(lambda state: made.advance(model, state, layers)),
     }
     same = (calls["at once"]() == calls["one by one"]()).all()
-    ratio, detail = over(calls, Turns(rounds=min(turns.rounds, 3), seconds=turns.seconds))
+    ratio, detail = over(calls, turns)
     measured = (ratio["at once"] or 0.0) / layers
     detail += ", the same bits" if same else ", NOT the same points"
     what = "layers one by one / at once, per layer"

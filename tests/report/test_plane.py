@@ -28,7 +28,8 @@ CURVES = Curves(
     (Line("keys fixed", K, 1 / K), Line("keys moving", K, K / 100),
      Line("nothing", K, np.full_like(K, np.nan)),
      Line("the bound", K, np.ones_like(K), bound=True)),
-    log_x=True, log_y=True, marks=((100.0, "first violation"), (-1.0, "off the axis")),
+    log_x=True, log_y=True,
+    marks=((100.0, "first violation"), (-1.0, "off the axis"), (np.inf, "never")),
     note="The hull has lost the origin.",
 )  # fmt: skip
 

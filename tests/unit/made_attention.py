@@ -68,8 +68,8 @@ ARGUMENTS = {
         for fs, made in BOXED for f in fs for tie, less in ((0.5, 0.1), (0.5, 0.5))
     ],
     "lead_in_boxes": [
-        (fs, made, tie, np.ones(fs.shape[1]), faint, *stacks(), *room(len(fs)))
-        for fs, made in BOXED for tie in TIES for faint in (-1.0, 0.4)
+        (fs, made, tie, wide * tie, np.ones(fs.shape[1]), faint, *stacks(), *room(len(fs)))
+        for fs, made in BOXED for tie in TIES for faint in (-1.0, 0.4) for wide in (1, 2)
     ],
     "scores_of": [
         (np.ascontiguousarray(fs.T), 1, 2, ys[0], np.zeros(3))

@@ -83,6 +83,7 @@ def test_leaders_are_those_of_all_scores(name, d, kind, parts, request):
     for tie in (TIE[np.dtype(kind)] * float((keys * keys).sum(axis=1).max()), 0.3):
         lead, sure = search.leaders(fields, tie)
         assert lead.tolist() == from_all_scores(fields, keys, tie).tolist()
+        assert lead.tolist() == Search(keys, sure=False).leaders(fields, tie)[0].tolist()
         # sure: by twice the tolerance as by half of it
         for other in (1.5 * tie, 0.75 * tie):
             assert (lead == from_all_scores(fields, keys, other))[sure].all()
@@ -265,7 +266,7 @@ def test_exact_points_of_settled_queries_are_those_of_every_layer():
     triangle = [["2", "0"], ["0", "1"], ["-1", "-1"]]
     start = Combinations.from_dense([[0.5, 0.25, 0.25], [0.0, 0.25, 0.75], [1.0, 0.0, 0.0]])
     problem = QuadraticOverHull(triangle, -1.0, start=start)
-    solver = made("hardmax_attention[arithmetic=exact,step=open_loop(1/2)]")
+    solver = made("hardmax_attention[arithmetic=exact,step=constant(1/3)]")
     model = solver.prepare(problem)
     once, twice, slow = (solver.init(model, problem.start) for _ in range(3))
     solver.advance(model, once, 25)
@@ -294,6 +295,21 @@ def test_a_key_owns_its_cell_only_where_it_surely_leads(certain):
     labels.look(x, keys, find)
     assert labels.settled.tolist() == [certain, certain, False, True]
     assert labels.open.tolist() == np.flatnonzero(~labels.settled).tolist()
+
+
+@pytest.mark.parametrize("ties", ["points", "indices"])
+def test_means_of_tied_keys_are_no_labels(ties):
+    # the foot of an edge ties its ends, and stays where it is if they weigh the same
+    square = QuadraticOverHull(
+        [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]],
+        -1.0,
+        start=Combinations.from_dense([[0.4, 0.4, 0.1, 0.1], [0.5, 0.2, 0.2, 0.1]]),
+    )
+    solver = made(f"hardmax_attention[ties={ties},step=constant(1/2)]")
+    model = solver.prepare(square)
+    state = solver.init(model, square.start)
+    solver.advance(model, state, 60)
+    np.testing.assert_allclose(state.points(), [[0.5, 0.5], [1.0, 0.0]], rtol=0, atol=1e-14)
 
 
 def test_a_query_whose_leader_leads_elsewhere_stays_open():

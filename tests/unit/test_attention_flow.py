@@ -169,6 +169,7 @@ def test_the_flow_runs_on_concave_problems_alone():
     [
         ({"h": 0}, "h must be positive and finite; got 0"),
         ({"h": "inf"}, "h must be positive and finite; got inf"),
+        ({"h": 1e300}, "h must be at most 1000; got 1e\\+300"),
         ({"rtol": 1e-15}, "rtol must be at least 1e-13"),
         ({"atol": -1}, "atol must be positive"),
     ],

@@ -304,3 +304,11 @@ def test_built_solvers_are_values():
     assert isinstance(
         catalog.build_problem(one("problems", "min_norm_point[n=3]")), QuadraticOverHull
     )
+
+
+def test_a_negative_seed_is_refused_for_all_alike():
+    for group, text in (("problems", "polygon[seed=-1]"), ("solvers", "markov_attention[seed=-1]")):
+        with pytest.raises(
+            InvalidParameter, match="seed must be an integer of 64 bits, not negative; got"
+        ):
+            catalog.choices(group, text)

@@ -150,3 +150,13 @@ def test_a_repeated_atom_is_no_rival():
     ring = polygon_of(atoms[:5])
     once = dominance(ring, atoms[:5], 0, -np.eye(2), NONE)
     np.testing.assert_array_equal(dominance(ring, atoms, 0, -np.eye(2), NONE), once)
+
+
+@pytest.mark.parametrize("size", [1e-120, 1e-90, 1e90, 1e120])
+def test_cells_of_tiny_and_of_huge_hulls_are_those_of_a_hull_of_size_one(size):
+    atoms = drawn(5, 6, low=0.5)
+    one, other = (
+        [area(dominance(polygon_of(s * atoms), s * atoms, i, -np.eye(2), NONE)) for i in range(6)]
+        for s in (1.0, size)
+    )
+    np.testing.assert_allclose(np.array(other) / size / size, one, rtol=1e-12, atol=1e-15)

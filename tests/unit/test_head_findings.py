@@ -55,6 +55,7 @@ def layered(spread, k=None, periods=(None,) * 4, energy=None, moving=True, **row
         "gap_current": [0.5 if moving else None] * len(spread),
         "energy": energy or [1.0] * len(spread),
     }
+    made["row"]["params"] = f"beta=1,keys={'moving' if moving else 'fixed'},step=constant(0.5)"
     made["rest"] = {"period": list(periods)}
     return made
 
@@ -150,9 +151,6 @@ def test_what_does_not_shrink_never_collapses(spread):
     row = laid(layered(spread, moving=False))
     assert row["k_low"] is row["k_high"] is None
     assert row["moving"] is False
-    outside = layered(spread, moving=False)
-    outside["rest"]["shrunk"] = [0.5] * 4
-    assert laid(outside)["moving"] is True
 
 
 def test_cycles_are_counted_with_their_periods():
@@ -169,6 +167,14 @@ def test_energy_is_told_of_the_scale_and_whether_it_rose():
     assert falling["energy_rise"] == 0
     unknown = laid(layered([1.0] * 2, energy=[1.0, None]))
     assert unknown["energy_start"] is unknown["energy_end"] is unknown["energy_rise"] is None
+
+
+@pytest.mark.parametrize("moving", [True, False])
+def test_whether_keys_move_is_told_of_a_layer_without_a_gap_too(moving):
+    """One that leaves the hull has none."""
+    made = layered([2.0, 8.0], moving=moving)
+    made["trace"]["gap_current"] = [None, None]
+    assert laid(made)["moving"] is moving
 
 
 def test_clusters_are_points_near_each_other_in_chains():

@@ -274,6 +274,14 @@ def test_the_diameter_is_the_largest_distance(seed, size, shift):
     assert diameter(np.repeat(cloud[:1], 3, axis=0)) == 0
 
 
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e-170, 1e170, 1e300, 4e307])
+def test_the_diameter_of_a_tiny_or_huge_cloud_is_none_the_less_found(size):
+    cloud = np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]])
+    expected = 5 * size if size < 4e307 else np.inf
+    assert diameter(size * cloud) == pytest.approx(expected, rel=1e-12)
+    assert diameter(np.zeros((3, 2))) == 0
+
+
 # -- the judge's own budget ----------------------------------------------------------------------
 
 

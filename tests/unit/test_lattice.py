@@ -34,6 +34,13 @@ def test_a_thin_hull_has_a_start_at_least():
     assert len(lattice(ring, 1)[0]) >= 1
 
 
+@pytest.mark.parametrize("height", [1e-5, 1e-100, 1e-300])
+def test_where_no_square_lattice_fits_is_said(height):
+    ring = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, height], [0.0, height], [0.0, 0.0]])
+    with pytest.raises(ValueError, match="does not fit into a hull of 1 by 1e-"):
+        lattice(ring, 12)
+
+
 def test_lines_are_found_again():
     ring = polygon_of(np.random.default_rng(4).normal(size=(5, 2)))
     points, *_ = lattice(ring, 200)

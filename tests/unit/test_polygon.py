@@ -59,6 +59,13 @@ def test_a_condition_is_positive(condition):
         polygon(condition=condition)
 
 
+def test_a_hull_too_thin_for_a_grid_of_starts_is_refused():
+    assert polygon(starts="grid", queries=200, condition=1e4).start.m < 400
+    for condition in (1e8, 1e16, 1e250):
+        with pytest.raises(InvalidParameter, match="a square lattice does not fit"):
+            polygon(starts="grid", condition=condition)
+
+
 @pytest.mark.parametrize("options", [{}, {"norms": "vary"}, {"k": 18, "bijection": False}])
 def test_a_grid_of_starts_covers_the_hull(options):
     problem = polygon(starts="grid", queries=300, **options)

@@ -73,6 +73,20 @@ def test_what_exceeds_all_doubles_is_the_largest():
 
 
 @pytest.mark.parametrize(
+    ("text", "t", "is_"),
+    [
+        ("geometric(1e-300,1e200)", 2, 1e100),
+        ("geometric(1e300,1e-200)", 2, 1e-100),
+        ("power(1e-300,1000)", 2, 1.322070819480807e177),
+        ("power(1e300,-1000)", 2, 7.5638853254e-178),
+    ],
+)
+def test_a_product_is_a_double_though_the_power_is_none(text, t, is_):
+    assert schedule(text).at(t) == pytest.approx(is_, rel=1e-9)
+    assert schedule(text).at(t) == pytest.approx(float(schedule(text).exactly(t)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("geometrc(1,2)", "no schedule 'geometrc\\(1,2\\)'; did you mean geometric"),
@@ -82,6 +96,8 @@ def test_what_exceeds_all_doubles_is_the_largest():
         ("1e99999", "no schedule"),
         ("-1", "a must not be negative; got -1"),
         ("1e400", "a is beyond all doubles"),
+        ("1e-400", "a is beyond all doubles"),
+        ("geometric(1,1e-400)", "an argument is beyond all doubles"),
         ("geometric(1,-1)", "r must not be negative; got -1"),
         ("geometric(0,1)", "a and r must be positive"),
         ("power(0,1)", "a must be positive"),

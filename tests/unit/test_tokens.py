@@ -256,3 +256,19 @@ def test_keys_hold_the_atoms_from_their_mean():
     state = tokens(keys, LOOSE, LAYERS[0].layer, moving=False)
     dense = LOOSE.dense(9)
     np.testing.assert_allclose(state.points(), dense @ problem.atoms, rtol=1e-15)
+
+
+@pytest.mark.parametrize("ties", ["points", "indices"])
+def test_many_ties_are_averaged_within_bounded_memory(ties, monkeypatch):
+    # the first coordinate alone counts: five keys tie for a query on the left, four on the right
+    cloud = np.column_stack([[-1.0] * 5 + [1.0] * 4, CLOUD[:, :2]])
+    problem = QuadraticOverHull(cloud, [-1.0, 0.0, 0.0], start=LOOSE)
+    method = HardmaxAttention(ties=ties, step=Constant(Fraction(1)))
+    model = method.prepare(problem)
+    x = np.array([[0.5, 0.1, 0.0], [-0.5, 0.0, 0.0], [0.2, 3.0, 0.0]]) - problem.mean
+    left, right = (cloud[part].mean(axis=0) - problem.mean for part in (slice(5), slice(5, 9)))
+    for block in (2**22, 20):  # 20: fewer numbers than the ties of two queries
+        monkeypatch.setattr(fwbench.tokens, "BLOCK", block)
+        moved = method.layer(model, x, 0, np.zeros(3))
+        np.testing.assert_allclose(moved.x, [right, left, right], rtol=0, atol=1e-15)
+        assert np.diff(moved.mixing.indptr).tolist() == [4, 5, 4]
