@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,7 @@ from fwbench.schedules import Factors
 from fwbench.steps import StepRule
 
 BLOCK = 2**22  # entries of a block of scores: the full (m, n) matrix is never held
-ROOM = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e12}  # for factors of scores
+ROOM = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e12}  # for factors of scores beside c
 REPLAYED = 10**6  # above this m·n the weights are not rebuilt
 
 # Weights of the keys, each row one query's, or what makes them: only who rebuilds weights asks.
@@ -119,29 +120,32 @@ class Keys:
             block = slice(first, first + rows)
             yield block, field[block] @ keys.T
 
-    def scaled(self, scores: Factors, t: int) -> tuple[Keys, NDArray[Any]]:
-        """Return D_t, and these keys with the field F(D_t x) as a function of D_t (x − μ).
+    def scaled(self, scores: Factors, t: int) -> tuple[Keys, NDArray[Any], int]:
+        """Return D = D_t/2^e, these keys with the field F(D_t x)/2^e of D (x − μ), and e.
 
-        Nothing cancels where D_t is far from 1: c + Q D_t μ is a sum of its own.
+        Nothing cancels where D_t is far from 1, since c + Q D_t μ is a sum of its own; nor do
+        scores, smaller by 4^e, overflow or vanish.
 
         Raises
         ------
         InvalidParameter
-            Where a factor is so large or small that scores would overflow or vanish.
+            Where all factors are next to nothing beside c.
         """
         if self.exact:
-            return self, scores.exactly(t)
-        factors, room = scores.at(t), ROOM[self.points.dtype]
-        sizes = np.abs(factors[factors != 0])
-        if sizes.size and not 1 / room <= sizes.min() <= sizes.max() <= room:
-            raise InvalidParameter(
-                f"scores={scores.text}: at layer {t} a factor is {sizes.max():.0e} or "
-                f"{sizes.min():.0e}; {self.points.dtype} scores need factors between "
-                f"{1 / room:.0e} and {room:.0e}; fewer layers, or another schedule"
-            )
-        c = self.form.apply(factors * self.mean) + self.linear
-        cast = self.points.dtype
-        return replace(self, c=c.astype(cast)), factors.astype(cast)
+            return self, scores.exactly(t), 0
+        factors, cast = scores.at(t), self.points.dtype
+        most = float(np.abs(factors).max())
+        power = math.frexp(most)[1]
+        if np.any(self.linear) and power < 0:
+            power = 0
+            if most * ROOM[cast] < 1:
+                raise InvalidParameter(
+                    f"scores={scores.text}: at layer {t} no factor is above {most:.0e}; beside a "
+                    f"linear term {cast} scores need {1 / ROOM[cast]:.0e}; take fewer layers"
+                )
+        factors = np.ldexp(factors, -power)
+        c = self.form.apply(factors * self.mean) + np.ldexp(self.linear, -power)
+        return replace(self, c=c.astype(cast)), factors.astype(cast), power
 
     def tie_among(self, keys: NDArray[Any]) -> Any:
         """Return the tie tolerance of moving keys: relative to the scale of where they are now."""

@@ -6,7 +6,8 @@ Frank-Wolfe step, t = 0, 1, … as there. keys=moving: the keys are the tokens t
 at once, and the hull shrinks: no Frank-Wolfe method any more.
 
 Ties: lowest (the lowest index leads), points (the mean over the distinct tied points, coinciding
-ones counted once; the paper's rule), indices (the mean over tied indices; the limit of softmax).
+ones counted once, in floats those of equal bits; the paper's rule), indices (the mean over tied
+indices; the limit of softmax).
 
 Index: layer t = 0, 1, … takes the points of time t to those of time t + 1, with γ_t and B(t). A
 step h_t/(1 + h_t) is the layer with values V = h_t I, divided by 1 + h_t; values=V for any V is
@@ -127,7 +128,7 @@ class HardmaxAttention:
         keys = x if self.moving else model.points
         query, seen = x, keys
         if not self.scores.ones:
-            model, factors = model.scaled(self.scores, t)
+            model, factors, _ = model.scaled(self.scores, t)
             query, seen = factors * x, factors * keys
         still = seen is model.points
         tie = model.tie if still else model.tie_among(seen)

@@ -122,11 +122,12 @@ class SoftmaxAttention:
     def layer(self, model: Keys, x: NDArray[Any], t: int, estimate: NDArray[np.float64]) -> Moved:
         """Return what step t does to points x (m, d)."""
         keys = x if self.moving else model.points
-        query, seen = x, keys
+        query, seen, power = x, keys, 0
         if not self.scores.ones:
-            model, factors = model.scaled(self.scores, t)
+            model, factors, power = model.scaled(self.scores, t)
             query, seen = factors * x, factors * keys
-        beta = min(self.beta.at(t), float(np.finfo(x.dtype).max))
+        most = float(np.finfo(x.dtype).max)
+        beta = min(self.beta.at(t) * 4.0 ** min(power, 500), most)
         # from one key on: a cloud at rest stays, however the rounded weights sum up
         target = keys[0] + soft_average(model.field(query), seen, beta, keys - keys[0])
         mixing = partial(weights_of_keys, model, query, seen, beta)

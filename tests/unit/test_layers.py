@@ -339,12 +339,35 @@ def test_a_positive_factor_changes_no_leader_however_small_it_gets(keys, d):
     np.testing.assert_allclose(*ends, rtol=0, atol=1e-12)
 
 
-def test_factors_beyond_what_scores_can_hold_are_refused_in_words():
-    problem = QuadraticOverHull(np.eye(3), 1.0, start=np.arange(3))
-    for schedule in ("geometric(1,1/1000000)", "geometric(1,1000000)"):
-        [choice] = catalog.choices("solvers", f"hardmax_attention[scores={schedule}]")
+def test_factors_that_vanish_beside_a_linear_term_are_refused_in_words():
+    problem = QuadraticOverHull(np.eye(3), 1.0, [1.0, 2.0, 0.5], start=np.arange(3))
+    [choice] = catalog.choices("solvers", "hardmax_attention[scores=geometric(1,1/1000000)]")
+    solver = catalog.build_solver(choice)
+    model = solver.prepare(problem)
+    state = solver.init(model, solver.start(problem))
+    with pytest.raises(InvalidParameter, match="at layer 17 no factor is above 1e-102"):
+        solver.advance(model, state, 20)
+
+
+@pytest.mark.parametrize("c", [None, [0.3, -0.2]])
+@pytest.mark.parametrize("factor", ["1000000", "1e-20", "1e150"])
+def test_a_constant_factor_of_the_scores_is_that_of_beta_and_c(factor, c):
+    # D = s: F(s x) = s (Q x + c/s), so scores are s^2 those of the field Q x + c/s
+    s = float(factor)
+    cloud = np.random.default_rng(1).normal(size=(9, 2)) + 1
+    ends = []
+    for linear, text in (
+        (c, f"softmax_attention[beta=3,keys=moving,scores={factor}]"),
+        (
+            None if c is None else np.array(c) / s,
+            f"softmax_attention[beta={3 * s * s!r},keys=moving]",
+        ),
+    ):
+        problem = QuadraticOverHull(cloud, 1.0, linear, start=np.arange(9))
+        [choice] = catalog.choices("solvers", text)
         solver = catalog.build_solver(choice)
         model = solver.prepare(problem)
         state = solver.init(model, solver.start(problem))
-        with pytest.raises(InvalidParameter, match="at layer 17 a factor is"):
-            solver.advance(model, state, 20)
+        solver.advance(model, state, 5)
+        ends.append(state.points())
+    np.testing.assert_allclose(*ends, rtol=0, atol=1e-9)
