@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import multiprocessing
 import os
 import signal
@@ -11,12 +12,14 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from fwbench import catalog
 from fwbench.errors import UnknownName, nearest
 from fwbench.names import files, registered
-from fwbench.theory.claim import Claim, Effort, checked, verified
+from fwbench.theory.claim import Claim, Effort
+from fwbench.theory.trials import checked, verified
 from fwbench.theory.verdicts import Record, record
 from fwbench.warm import limited_threads
 
@@ -38,32 +41,60 @@ def claims(names: tuple[str, ...] = ()) -> list[Claim]:
     InvalidParameter
         If a file does not end with a claim of its own name.
     """
-    return list(_sources(names).values())
+    return [found.claim for found in written(names)]
 
 
-def _sources(names: tuple[str, ...]) -> dict[str, Claim]:
-    """Return the claims by the name or path that finds each again; one asked twice is one."""
+class Written(NamedTuple):
+    """A claim, and where it is written.
+
+    Attributes
+    ----------
+    claim : Claim
+    asked : str
+        The name or path that finds it again.
+    file : str
+        A path as it was given, or one below the folder of its package.
+    about : str
+        The file's docstring: the statement in short and, where there is one, its proof.
+    """
+
+    claim: Claim
+    asked: str
+    file: str
+    about: str
+
+
+def written(names: tuple[str, ...] = ()) -> list[Written]:
+    """Return the claims that `claims` returns, each with its file; one asked twice is one."""
     known = [*files("claims"), *registered("claims")]
-    found = {source: _claim(source, known) for source in names or known}
-    return dict(sorted(found.items(), key=lambda item: _place(item[1])))
+    return sorted((_written(name, known) for name in dict.fromkeys(names or known)), key=_place)
 
 
-def _place(claim: Claim) -> tuple[Any, ...]:
+def _place(found: Written) -> tuple[Any, ...]:
+    claim = found.claim
     return claim.section, claim.source, claim.name
 
 
-def _claim(source: str, known: list[str]) -> Claim:
-    if source.endswith(".py"):
-        if not os.path.isfile(source):
-            raise UnknownName(f"no file {source}")
-        path = Path(source)
-        return checked(getattr(catalog.loaded(path), "CLAIM", None), path.stem)
-    if source in files("claims"):
-        module = importlib.import_module(f"fwbench.claims.{source}")
-        return checked(getattr(module, "CLAIM", None), source)
-    if source in (points := registered("claims")):
-        return checked(points[source].load(), source)
-    raise UnknownName(f"no claim is called {source!r}; {nearest(source, known)}")
+def _written(asked: str, known: list[str]) -> Written:
+    if asked.endswith(".py"):
+        if not os.path.isfile(asked):
+            raise UnknownName(f"no file {asked}")
+        module = catalog.loaded(Path(asked))
+        claim = checked(getattr(module, "CLAIM", None), Path(asked).stem)
+        return Written(claim, asked, asked, _doc(module))
+    if asked in files("claims"):
+        module = importlib.import_module(f"fwbench.claims.{asked}")
+        claim = checked(getattr(module, "CLAIM", None), asked)
+    elif asked in (points := registered("claims")):
+        claim = checked(points[asked].load(), asked)
+        module = importlib.import_module(points[asked].module)
+    else:
+        raise UnknownName(f"no claim is called {asked!r}; {nearest(asked, known)}")
+    return Written(claim, asked, f"{module.__name__.replace('.', '/')}.py", _doc(module))
+
+
+def _doc(module: ModuleType) -> str:
+    return inspect.cleandoc(module.__doc__ or "")
 
 
 def verify(names: tuple[str, ...], effort: Effort, jobs: int = 1) -> Generator[Record]:
@@ -83,7 +114,7 @@ def verify(names: tuple[str, ...], effort: Effort, jobs: int = 1) -> Generator[R
     UnknownName
         Before anything is tried.
     """
-    sources = list(_sources(names))
+    sources = [found.asked for found in written(names)]
     if jobs > 1 and len(sources) > FEW:
         yield from _beside(sources, effort, jobs)
         return
@@ -92,9 +123,9 @@ def verify(names: tuple[str, ...], effort: Effort, jobs: int = 1) -> Generator[R
 
 
 def _verdict(source: str, effort: Effort) -> Record:
-    [claim] = claims((source,))
+    [(claim, asked, file, about)] = written((source,))
     with limited_threads():
-        return record(verified(claim, effort))
+        return record(verified(claim, effort), asked=asked, file=file, about=about)
 
 
 @contextmanager

@@ -89,5 +89,5 @@ CLAIM = Claim(
     horizon="all vertices of 3 to 12 (long: 59) corners",
     arithmetic="exact for 3, 4 and 6 corners; else float64, tolerance 1e-12",
     expects=Verdict.BROKEN,
-    expects_witness="square: two neighbours span exactly 90°",
+    expects_witness="square: two neighbours span exactly 90°: ⟨w − v, u − v⟩ = 0",
 )

@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from fwbench.geometry.ownership import scores
 from fwbench.problem import QuadraticOverHull
 from fwbench.steps import step_rule
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import hardmax, instance, integer_cloud, key_query, walk
 
 FRANK_WOLFE = "frank_wolfe[step={step},arithmetic=exact]"
@@ -66,7 +76,7 @@ def _iterates(problem: QuadraticOverHull, keys: str, steps: int) -> Outcome:
         for t, theirs in walk(alone, FRANK_WOLFE.format(step=STEP), steps):
             if (ours[t][i] != theirs[0]).any() and not broken:
                 broken = f"t = {t}: token {i} at {_point(ours[t][i])}, not {_point(theirs[0])}"
-    return Outcome(Verdict.BROKEN if broken else Verdict.HOLDS, f"{steps} steps", broken)
+    return Outcome(Verdict.BROKEN if broken else Verdict.HOLDS, counted(steps, "step"), broken)
 
 
 def _programmes(problem: QuadraticOverHull, layers: int, kind: str) -> Outcome:
@@ -143,4 +153,5 @@ CLAIM = Claim(
     horizon="2 layers of linear programmes, 12 steps; long: 6, 40",
     arithmetic="iterates exact (fractions); linear programmes in floats, 1e-12 of the scale",
     expects=Verdict.HOLDS,
+    telling="largest difference, relative",
 )

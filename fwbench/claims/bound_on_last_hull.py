@@ -117,4 +117,5 @@ CLAIM = Claim(
     horizon="3000 steps where the last hull is known, else 40 to 60; long: 10 000, 100 to 1000",
     arithmetic="exact (fractions)",
     expects=Verdict.HOLDS,
+    telling="largest ratio",
 )  # fmt: skip

@@ -16,7 +16,7 @@ from itertools import product
 from fwbench.problem import QuadraticOverHull
 from fwbench.theory.bounds import compared, outside, size, while_inside
 from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
-from fwbench.theory.walks import OPEN_LOOP, exact_form, hardmax, instance, walk
+from fwbench.theory.walks import OPEN_LOOP, exact_form, hardmax, instance, listed, walk
 
 TIES = ("points", "indices", "lowest")
 SCORES = ("1", "power(1,-1)", "geometric(1,1/2) 1")  # B_* constant; falling; falling in one axis
@@ -35,7 +35,7 @@ def _case(
     if isinstance(cloud, str):
         name, problem = f"token_cloud[{cloud}]", instance(f"token_cloud[{cloud}]")
     else:
-        name, problem = f"tokens {cloud.exact_atoms.astype(str).tolist()}", cloud
+        name, problem = f"tokens {listed(cloud.exact_atoms)}", cloud
     given = {"problem": problem, "steps": steps, "beyond": beyond, "step": step}
     named = f"{name}, ties={ties}, scores={scores}" + ", to the end" * beyond
     return Case(named, given | {"ties": ties, "scores": scores})
@@ -110,4 +110,5 @@ CLAIM = Claim(
     horizon="at most 30 steps; long: 300",
     arithmetic="exact (fractions)",
     expects=Verdict.HOLDS,
+    telling="largest ratio",
 )  # fmt: skip

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from fwbench.geometry.ownership import labels, scores
 from fwbench.problem import QuadraticOverHull
 from fwbench.steps import step_rule
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import (
     extreme,
     instance,
@@ -87,7 +97,7 @@ def _check(case: Case, effort: Effort) -> Outcome:
     earliest = min(first.values(), default=None)
     return Outcome(
         Verdict.BROKEN if first else Verdict.HOLDS,
-        f"{steps} steps",
+        counted(steps, "step"),
         f"t = {earliest[0]}: {earliest[1]}" if earliest else "",
         {"part of the way left": text(float(left)), "cells in use": text(len(set(seen)))}
         | {f"{what} fails at t": text(t) for what, (t, _) in first.items()},

@@ -149,4 +149,5 @@ CLAIM = Claim(
     horizon="T_1, 400 (long: 4000) replicas",
     arithmetic="float64, seeded",
     expects=Verdict.HOLDS,
+    telling="farthest, in tau",
 )  # fmt: skip

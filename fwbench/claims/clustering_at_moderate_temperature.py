@@ -97,4 +97,5 @@ CLAIM = Claim(
     horizon="β = 1 to 440",
     arithmetic="float64",
     expects=Verdict.VACUOUS,
+    telling="probability promised",
 )

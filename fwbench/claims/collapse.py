@@ -24,6 +24,7 @@ from fwbench.theory.claim import (
     Outcome,
     Standing,
     Verdict,
+    counted,
     text,
 )
 from fwbench.theory.walks import instance, squared_diameter, walk
@@ -101,7 +102,7 @@ def _check(case: Case, effort: Effort) -> Outcome:
     )  # fmt: skip
     return Outcome(
         Verdict.BROKEN if broken else Verdict.HOLDS,
-        f"{len(sizes) - 1} steps",
+        counted(len(sizes) - 1, "step"),
         broken,
         numbers,
         curves if case["cloud"] == TRIANGLE and case["beta"] == "7" else None,

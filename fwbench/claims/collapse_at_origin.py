@@ -11,7 +11,17 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import instance, squared_diameter, walk
 
 SOFTMAX = "softmax_attention[keys=moving,beta={beta},step=constant({gamma})]"
@@ -62,12 +72,12 @@ def _check(case: Case, effort: Effort) -> Outcome:
     numbers = {"limit": " ".join(map(text, limit)), "steps to 1e-6": text(t)}
     numbers |= {} if lost is None else {"origin lost at t": text(lost)}
     if squared_diameter(x) >= SMALL**2:
-        return Outcome(Verdict.INCONCLUSIVE, f"{t} steps", "", numbers)
+        return Outcome(Verdict.INCONCLUSIVE, counted(t, "step"), "", numbers)
     far = lost is not None and away > SMALL  # both: the hull has lost it, and all are off it
     where = ", ".join(f"{z:.3f}" for z in limit)
     return Outcome(
         Verdict.BROKEN if far else Verdict.HOLDS,
-        f"{t} steps",
+        counted(t, "step"),
         f"the limit is ({where}), the origin is outside from t = {lost}" if far else "",
         numbers,
     )  # fmt: skip
@@ -101,5 +111,5 @@ CLAIM = Claim(
     arithmetic="float64; a residual of 1e-9 radii counts as inside",
     expects=Verdict.BROKEN,
     expects_witness="token_cloud[name=triangle-inner] · softmax_attention[keys=moving,beta=4,"
-    "step=constant(0.5)]: the limit is (0.128, -0.030), the origin is outside from t = ",
+    "step=constant(0.5)]: the limit is (0.128, -0.030), the origin is outside from t = 19",
 )  # fmt: skip

@@ -89,4 +89,5 @@ CLAIM = Claim(
     horizon="one step, 20 000 (long: 400 000) replicas",
     arithmetic="float64, seeded",
     expects=Verdict.HOLDS,
+    telling="largest deviation, of what is allowed",
 )

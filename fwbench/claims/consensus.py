@@ -22,7 +22,17 @@ from numpy.typing import NDArray
 from fwbench.geometry.exact_hulls import holds
 from fwbench.problem import QuadraticOverHull
 from fwbench.steps import Constant, OpenLoop, step_rule
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import OPEN_LOOP, exact_form, hardmax, instance, squared_diameter, walk
 
 NEAR = 1e-5  # of the first diameter: so close counts as together
@@ -108,11 +118,11 @@ def _check(case: Case, effort: Effort) -> Outcome:
     numbers = {
         "diameter at the end": text(float(spread) ** 0.5),
         "z": ", ".join(f"{float(z):.8f}" for z in x.mean(axis=0)),
-        "the origin is lost by": str(lost),
+        "the origin": "never lost" if lost is None else f"lost by t = {lost}",
     }
     seen_so = together and not unsure
     verdict = Verdict.BROKEN if wrong else Verdict.HOLDS if seen_so else Verdict.INCONCLUSIVE
-    return Outcome(verdict, f"{t} steps", wrong, numbers)
+    return Outcome(verdict, counted(t, "step"), wrong, numbers)
 
 
 def _at_rest(problem: QuadraticOverHull) -> Outcome:

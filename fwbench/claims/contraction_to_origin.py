@@ -13,7 +13,17 @@ import numpy as np
 
 from fwbench.geometry.exact_hulls import holds, least_energy
 from fwbench.theory.bounds import outside
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import OPEN_LOOP, energies, exact_form, hardmax, instance, walk
 
 NEAR = Fraction(1, 1000)  # of the largest |x| at first: who keeps the origin must have come so near
@@ -57,12 +67,12 @@ def _check(case: Case, effort: Effort) -> Outcome:
             square = 2 * least_energy(x, unit)
             away = f"t = {lost}: the origin is lost; |x_i|² ≥ {text(square)} from t = {t} on"
             return Outcome(
-                Verdict.BROKEN, f"{t} steps", away,
+                Verdict.BROKEN, counted(t, "step"), away,
                 {"lost at": text(lost), "squared distance of the hull": text(square)},
             )  # fmt: skip
     contracted = farthest[-1] <= NEAR**2 * farthest[0]
     return Outcome(
-        Verdict.HOLDS if contracted else Verdict.INCONCLUSIVE, f"{case['steps']} steps", "",
+        Verdict.HOLDS if contracted else Verdict.INCONCLUSIVE, counted(case["steps"], "step"), "",
         {"largest |x| at the end": text(float(farthest[-1]) ** 0.5)},
     )  # fmt: skip
 
@@ -96,5 +106,5 @@ CLAIM = Claim(
     arithmetic="exact (fractions)",
     expects=Verdict.BROKEN,
     expects_witness="token_cloud[name=three-one], step=open_loop(2), keys=moving: t = 2: the "
-    "origin is lost; |x_i|² ≥ 1/9",
+    "origin is lost; |x_i|² ≥ 1/9 from t = 6 on",
 )  # fmt: skip

@@ -102,4 +102,5 @@ CLAIM = Claim(
     horizon=f"40 (long: 1000) replicas of {STEPS} steps",
     arithmetic="float64, tolerance 1e-12 d(K)",
     expects=Verdict.HOLDS,
+    telling="bad steps of a token, mean",
 )

@@ -76,4 +76,5 @@ CLAIM = Claim(
     horizon="15 steps of 6 clouds; long: 50 steps of 30",
     arithmetic="exact (fractions)",
     expects=Verdict.HOLDS,
+    telling="largest ratio of the sides",
 )

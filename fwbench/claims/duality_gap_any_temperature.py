@@ -69,5 +69,6 @@ CLAIM = Claim(
     arithmetic="exact (fractions)",
     expects=Verdict.BROKEN,
     expects_witness="step constant(1/3), β_t = geometric(1,1/2), clouds from seed 0: 5 integer "
-    "tokens in [-9, 9]^2, B = LL' of rank 1, seed 0, t = 2, token 2: ",
+    "tokens in [-9, 9]^2, B = LL' of rank 1, seed 0, t = 2, token 2: "
+    "10.7654 > -77.4167",
 )

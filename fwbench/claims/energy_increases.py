@@ -13,7 +13,17 @@ import numpy as np
 from fwbench.geometry.ascent import squares
 from fwbench.geometry.ownership import semidefinite
 from fwbench.problem import QuadraticOverHull
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import cloud_of, instance, integer_cloud, key_query, walk
 
 SOLVER = "hardmax_attention[keys={keys},ties={ties},step={step},arithmetic=exact]"
@@ -60,7 +70,7 @@ def _check(case: Case, effort: Effort) -> Outcome:
             i = int(lost.argmax())
             broken = f"t = {t}: token {i}: {text(after[i] / 2)} < {text(before[i] / 2)}"
         before = after
-    return Outcome(Verdict.BROKEN if broken else Verdict.HOLDS, f"{steps} steps", broken)
+    return Outcome(Verdict.BROKEN if broken else Verdict.HOLDS, counted(steps, "step"), broken)
 
 
 def _controls(effort: Effort) -> Iterator[Control]:

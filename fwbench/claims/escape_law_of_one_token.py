@@ -88,5 +88,5 @@ CLAIM = Claim(
     arithmetic="float64, seeded",
     expects=Verdict.BROKEN,
     expects_witness="regular polygon of 3, a token a vertex, beta = 3, step 0.5: "
-    "P(not by t = 32) = 0.495002 not in",
+    "P(not by t = 32) = 0.495002",
 )

@@ -86,4 +86,5 @@ CLAIM = Claim(
     horizon="times up to 3; long: 15",
     arithmetic="floats; assumptions exactly",
     expects=Verdict.HOLDS,
+    telling="largest error, of the radius",
 )

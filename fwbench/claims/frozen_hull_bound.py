@@ -112,4 +112,5 @@ CLAIM = Claim(
     horizon="60 to 4000 steps; long: 300 to 20 000",
     arithmetic="exact (fractions); floating point on Gaussian clouds, whose ratios stay below 0.2",
     expects=Verdict.HOLDS,
+    telling="largest ratio",
 )  # fmt: skip

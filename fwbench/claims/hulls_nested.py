@@ -12,7 +12,17 @@ import numpy as np
 
 from fwbench.problem import QuadraticOverHull
 from fwbench.steps import step_rule
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import first_exit, hardmax, walk
 
 TIES = ("points", "indices", "lowest")
@@ -53,7 +63,7 @@ def _refuses(case: Case) -> str | None:
 
 def _check(case: Case, effort: Effort) -> Outcome:
     """Look for a token outside the hull of the layer before, exactly, or by least squares."""
-    problem, horizon = case["problem"], f"{case['steps']} steps"
+    problem, horizon = case["problem"], counted(case["steps"], "step")
     solver = hardmax(
         case["step"], ties=case["ties"], values=case["values"], arithmetic=case["arithmetic"]
     )
@@ -109,4 +119,5 @@ CLAIM = Claim(
     horizon="4 to 8 steps; long: 20",
     arithmetic="exact (fractions) up to three dimensions, floating point in five",
     expects=Verdict.HOLDS,
+    telling="largest residual",
 )  # fmt: skip

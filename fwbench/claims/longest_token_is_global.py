@@ -13,7 +13,17 @@ import numpy as np
 from fwbench.geometry.ascent import squares
 from fwbench.geometry.ownership import positive, scores
 from fwbench.problem import QuadraticOverHull
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import cloud_of, instance, integer_cloud, key_query, walk
 
 SOLVER = "hardmax_attention[keys=moving,ties=points,step=constant(1/3),arithmetic=exact]"
@@ -62,7 +72,7 @@ def _check(case: Case, effort: Effort) -> Outcome:
         if (points[longest] != x[longest]).any() and not broken:
             broken = f"t = {t}: token {longest} has moved"
     return Outcome(
-        Verdict.BROKEN if broken else Verdict.HOLDS, f"{steps} steps", broken,
+        Verdict.BROKEN if broken else Verdict.HOLDS, counted(steps, "step"), broken,
         {"token": text(longest), "maximum": text(sizes[longest] / 2)},
     )  # fmt: skip
 

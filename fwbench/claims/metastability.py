@@ -26,9 +26,9 @@ from fwbench.theory.claim import (
     Standing,
     Verdict,
     text,
-    together,
 )
 from fwbench.theory.intervals import Interval, at_least, binomial
+from fwbench.theory.trials import together
 
 VERTICES = regular_polygon(3)
 GAP, SIZE = float(own_gap(VERTICES)), diameter(VERTICES)

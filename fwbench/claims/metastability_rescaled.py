@@ -126,4 +126,5 @@ CLAIM = Claim(
     horizon="t = 4 to 500, 400 replicas",
     arithmetic="float64, seeded",
     expects=Verdict.HOLDS,
+    telling="promised",
 )  # fmt: skip

@@ -15,7 +15,17 @@ from fractions import Fraction
 from typing import Any
 
 from fwbench.geometry.exact_hulls import holds
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import OPEN_LOOP, exact_form, hardmax, instance, walk
 
 NAMED = ("three-one", "four-one", "three-two", "five-one", "thousand-one", "five-two",
@@ -80,7 +90,7 @@ def _check(case: Case, effort: Effort) -> Outcome:
         wrong = f"the origin is lost at {lost}"
     return Outcome(
         Verdict.BROKEN if wrong else Verdict.HOLDS,
-        f"{case['steps']} steps",
+        counted(case["steps"], "step"),
         wrong,
         _numbers(M, m, lost) if "name" in case.name else {},
     )

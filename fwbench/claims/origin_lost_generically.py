@@ -117,4 +117,5 @@ CLAIM = Claim(
     horizon="400 starts a shape, 100 steps; long: 1000 starts, four more shapes",
     arithmetic="exact (the doubles that were drawn, as fractions)",
     expects=Verdict.HOLDS,
+    telling="latest t",
 )  # fmt: skip

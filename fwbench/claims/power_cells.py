@@ -62,4 +62,5 @@ CLAIM = Claim(
     horizon="5600 points of 80 polytopes, 680 of rational polygons",
     arithmetic="floats, points with two best scores within 1e-12 left out; exact on polygons",
     expects=Verdict.HOLDS,
+    telling="points that differ",
 )

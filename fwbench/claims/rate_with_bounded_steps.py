@@ -25,6 +25,7 @@ from fwbench.theory.claim import (
     Outcome,
     Standing,
     Verdict,
+    counted,
     text,
 )
 from fwbench.theory.walks import instance, key_query, outside_theorem_4_2, walk
@@ -78,7 +79,7 @@ def _check(case: Case, effort: Effort) -> Outcome:
     rate = np.log1p(-float(case["c"]))
     return Outcome(
         Verdict.BROKEN if broken else Verdict.HOLDS,
-        f"{times[-1]} steps",
+        counted(times[-1], "step"),
         broken,
         {
             "slope of the logarithm": text(np.polyfit(times, logs, 1)[0]),

@@ -14,7 +14,17 @@ from fractions import Fraction
 import numpy as np
 
 from fwbench.grammar import quoted
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import instance, walk
 
 CLOUD = "token_cloud[name={name}]"
@@ -86,7 +96,7 @@ def _check(case: Case, effort: Effort) -> Outcome:
             broken = f"t = {t}: apart by {text(apart)}"
         power = power @ whole
     return Outcome(
-        Verdict.BROKEN if broken else Verdict.HOLDS, f"{steps} steps", broken,
+        Verdict.BROKEN if broken else Verdict.HOLDS, counted(steps, "step"), broken,
         {"largest difference, relative": text(worst) if worst else "0"},
     )  # fmt: skip
 
@@ -122,4 +132,5 @@ CLAIM = Claim(
     horizon="8 steps; long: 16",
     arithmetic="exact (fractions) for hardmax; floats to 1e-11 for softmax",
     expects=Verdict.HOLDS,
+    telling="largest difference, relative",
 )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fwbench.problem import QuadraticOverHull
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict
+from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, counted
 from fwbench.theory.walks import exact_form, hardmax, instance, leaders, walk
 
 SPREAD = 10**6  # entries of tokens: ties of a generic start are as rare as they can be
@@ -70,8 +70,8 @@ def _check(case: Case, effort: Effort) -> Outcome:
         if max(counts) > 1:
             token = counts.index(max(counts))
             witness = f"t = {t}: token {token} has {counts[token]} leaders"
-            return Outcome(Verdict.BROKEN, f"{t} steps", witness)
-    return Outcome(Verdict.HOLDS, f"{case['steps']} steps")
+            return Outcome(Verdict.BROKEN, counted(t, "step"), witness)
+    return Outcome(Verdict.HOLDS, counted(case["steps"], "step"))
 
 
 def _controls(effort: Effort) -> Iterator[Control]:

@@ -101,5 +101,6 @@ CLAIM = Claim(
     horizon=f"{STEPS} steps",
     arithmetic="exact (fractions)",
     expects=Verdict.BROKEN,
-    expects_witness="token_cloud[name=three-one], step=constant(0.5): t = 1: a token has 2 leaders",
+    expects_witness="token_cloud[name=three-one], step=constant(0.5): t = 1: a token has 2 leaders"
+    ", and one has from each of 4 starts around it",
 )  # fmt: skip

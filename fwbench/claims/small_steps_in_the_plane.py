@@ -14,7 +14,17 @@ import numpy as np
 
 from fwbench.geometry.exact_hulls import holds
 from fwbench.theory.bounds import receding
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import after, exact_form, hardmax, instance, walk
 
 GAMMAS = ("0.1", "0.03", "0.01", "0.003")
@@ -45,12 +55,12 @@ def _refuses(case: Case) -> str | None:
 def _check(case: Case, effort: Effort) -> Outcome:
     """Break the bound exactly; the end of the run, for the numbers, in floating point."""
     problem, step = case["problem"], f"constant({case['gamma']})"
-    outcome = Outcome(Verdict.HOLDS, f"{case['steps']} steps")
+    outcome = Outcome(Verdict.HOLDS, counted(case["steps"], "step"))
     for t, distance, allowed in receding(walk(problem, hardmax(step), case["steps"]), step):
         if distance > allowed:
             far, near = text(float(distance) ** 0.5), text(float(allowed) ** 0.5)
             witness = f"t = {t}: the hull is {far} > {near} away from the origin"
-            outcome = Outcome(Verdict.BROKEN, f"{t} steps", witness, {"t": text(t)})
+            outcome = Outcome(Verdict.BROKEN, counted(t, "step"), witness, {"t": text(t)})
             break
     # no two tokens tie, and the rule of the lowest index is the fast one
     far_on = int(LONG_RUN / Fraction(case["gamma"]))
@@ -86,5 +96,6 @@ CLAIM = Claim(
     horizon="until it breaks, at most 60 steps; 20/γ steps for where the cluster ends",
     arithmetic="exact (fractions); floating point for where the cluster ends",
     expects=Verdict.BROKEN,
-    expects_witness="token_cloud[name=receding], step=constant(0.03): t = 4: ",
+    expects_witness="token_cloud[name=receding], step=constant(0.03): t = 4: the hull is "
+    "0.217682 > 0.20138 away from the origin",
 )  # fmt: skip

@@ -11,7 +11,17 @@ from collections.abc import Iterator
 
 from fwbench.geometry.exact_hulls import holds
 from fwbench.theory.bounds import receding
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
 from fwbench.theory.walks import exact_form, hardmax, instance, walk
 
 GAMMAS = ("0.5", "0.3", "0.1", "0.03", "0.01", "0.003")
@@ -56,7 +66,9 @@ def _check(case: Case, effort: Effort) -> Outcome:
     if first is None:
         return Outcome(Verdict.VACUOUS, f"{case['steps']} steps: the hull keeps the origin")
     numbers = {"lost at": text(first[0]), "cluster at": text(float(first[1]) ** 0.5)}
-    return Outcome(Verdict.BROKEN if witness else Verdict.HOLDS, f"{t} steps", witness, numbers)
+    return Outcome(
+        Verdict.BROKEN if witness else Verdict.HOLDS, counted(t, "step"), witness, numbers
+    )
 
 
 def _controls(effort: Effort) -> Iterator[Control]:

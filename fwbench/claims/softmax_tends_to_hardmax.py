@@ -123,4 +123,5 @@ CLAIM = Claim(
     horizon="β = 1, 10, 100, 1000",
     arithmetic="floats, 1e-13 of the diameter allowed; leaders and Δ exactly",
     expects=Verdict.HOLDS,
+    telling="largest error at β = 1000",
 )

@@ -17,8 +17,18 @@ from numpy.typing import NDArray
 
 from fwbench.geometry.exact_hulls import holds
 from fwbench.problem import QuadraticOverHull
-from fwbench.theory.claim import Case, Claim, Control, Effort, Outcome, Standing, Verdict, text
-from fwbench.theory.walks import OPEN_LOOP, hardmax, instance, walk
+from fwbench.theory.claim import (
+    Case,
+    Claim,
+    Control,
+    Effort,
+    Outcome,
+    Standing,
+    Verdict,
+    counted,
+    text,
+)
+from fwbench.theory.walks import OPEN_LOOP, hardmax, instance, listed, walk
 
 STEPS = (OPEN_LOOP, "harmonic(2,3)", "constant(1/3)")
 
@@ -27,7 +37,8 @@ def _case(tokens: str | list[list[int]], step: str, ties: str, steps: int, Q: An
     atoms = tokens if isinstance(tokens, list) else instance(f"token_cloud[{tokens}]").exact_atoms
     rows = np.asarray(atoms, dtype=object).astype(str).tolist()
     problem = QuadraticOverHull(rows, Q, start=range(len(rows)))
-    name = f"tokens {tokens}" if isinstance(tokens, list) else f"token_cloud[{tokens}]"
+    named = isinstance(tokens, str)
+    name = f"token_cloud[{tokens}]" if named else f"tokens {listed(problem.exact_atoms)}"
     given = {"problem": problem, "step": step, "ties": ties, "steps": steps}
     return Case(f"{name}, B_* = {Q}, step={step}, ties={ties}", given)
 
@@ -76,7 +87,7 @@ def _check(case: Case, effort: Effort) -> Outcome:
         if witness:
             break
     verdict = Verdict.BROKEN if witness else Verdict.HOLDS
-    return Outcome(verdict, f"{case['steps']} steps", witness)
+    return Outcome(verdict, counted(case["steps"], "step"), witness)
 
 
 def _listed(x: NDArray[Any]) -> str:

@@ -72,4 +72,5 @@ CLAIM = Claim(
     horizon="5600 points of 80 polytopes, 340 of rational polygons",
     arithmetic="floats, points with two best scores within 1e-12 left out; exact on polygons",
     expects=Verdict.HOLDS,
+    telling="points that differ",
 )

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
+import shlex
 import sys
+from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import click
@@ -26,6 +30,9 @@ def describe(name: str) -> None:
             click.echo(_entry(catalog, catalog.entry(group, bare)))
             return
     if bare.endswith(".py"):
+        if os.path.isfile(bare) and hasattr(catalog.loaded(Path(bare)), "CLAIM"):
+            click.echo(_claim(*verify.written((bare,))))
+            return
         try:
             found = catalog.entry("problems", bare)
         except UnknownName:
@@ -36,8 +43,7 @@ def describe(name: str) -> None:
         click.echo(_suite(suite.load(bare)))
         return
     if bare in catalog.names("claims"):
-        [claim] = verify.claims((bare,))
-        click.echo(_claim(claim))
+        click.echo(_claim(*verify.written((bare,))))
         return
     known = [AUTO.name, *catalog.names("solvers"), *catalog.names("problems"), *suite.suites()]
     known += catalog.names("claims")
@@ -82,7 +88,8 @@ def _entry(catalog: Any, entry: Any) -> str:
     return "\n".join(parts)
 
 
-def _claim(claim: Any) -> str:
+def _claim(found: Any) -> str:
+    claim = found.claim
     parts = [f"{claim.name}: {claim.title}", "", claim.statement, "", f"  {claim.formula}", ""]
     parts += [f"Source: {claim.source}", f"Standing: {claim.standing}"]
     parts += ["Hypotheses:", *(f"  {text}" for text in claim.hypotheses)]
@@ -90,7 +97,9 @@ def _claim(claim: Any) -> str:
     parts += [f"Arithmetic: {claim.arithmetic}", f"Expected verdict: {claim.expects}"]
     parts += [f"First witness: {claim.expects_witness}"] if claim.expects_witness else []
     parts += ["", claim.remark] if claim.remark else []
-    return "\n".join([*parts, "", f"fwbench verify {claim.name}"])
+    parts += ["", f"{found.file} begins:", "", indent(found.about, "  ")] if found.about else []
+    parts += [] if found.about else ["", f"File: {found.file}"]
+    return "\n".join([*parts, "", shlex.join(["fwbench", "verify", found.asked])])
 
 
 def _kind(kind: Any) -> str:

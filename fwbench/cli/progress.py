@@ -20,9 +20,15 @@ LOG_WIDTH = 140
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console as wide as the terminal; where there is none, wide enough for a table."""
+    """Return a console as wide as the terminal.
+
+    Where there is none, as wide as the variable COLUMNS says, else wide enough for a table.
+    """
     found = Console(stderr=stderr)
-    return found if found.is_terminal else Console(stderr=stderr, width=LOG_WIDTH)
+    told = os.environ.get("COLUMNS", "")
+    if found.is_terminal or (told.isdecimal() and int(told)):
+        return found
+    return Console(stderr=stderr, width=LOG_WIDTH)
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import sys
 from contextlib import closing, nullcontext
 from pathlib import Path
 from time import perf_counter
@@ -65,7 +67,13 @@ def verify(
             except KeyboardInterrupt:
                 interrupted = True
                 progress.say(f"interrupted; {len(records)} of {len(asked)} claims were tried")
-        made = document(records, long=long, seconds=perf_counter() - begun, interrupted=interrupted)
+        made = document(
+            records,
+            long=long,
+            seconds=perf_counter() - begun,
+            interrupted=interrupted,
+            command=shlex.join(["fwbench", *sys.argv[1:]]),
+        )
         if folder is not None:
             _write(folder, made, progress)
     if as_json:

@@ -3,6 +3,7 @@
 A record is what `fwbench.theory.verdicts` makes of a claim.
 """
 
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -46,9 +47,14 @@ def numbers(measured: dict[str, str], most: int | None = None) -> str:
     Examples
     --------
     >>> numbers({"t": "16", "J": "1250", "bound": "20800/17"}, most=2)
-    't 16, J 1250 and 1 more'
+    't = 16, J = 1250 and 1 more'
+    >>> numbers({"largest error at β = 1": "1.65"})
+    'largest error at β = 1: 1.65'
     """
-    parts = [f"{name} {value}" for name, value in measured.items()]
+    parts = [
+        f"{name}{': ' if ' ' in name or '=' in name else ' = '}{value}"
+        for name, value in measured.items()
+    ]
     left_out = f" and {len(parts) - most} more" if most is not None and len(parts) > most else ""
     return ", ".join(parts[:most]) + left_out
 
@@ -113,7 +119,7 @@ def surprises(records: list[Record]) -> list[tuple[str, str]]:
 
 def again(record: Record, effort: str) -> str:
     """Return the command that tries a claim again."""
-    return f"fwbench verify {record['name']}{' --long' * (effort == 'long')}"
+    return shlex.join(["fwbench", "verify", record["asked"], *["--long"] * (effort == "long")])
 
 
 def overview(records: list[Record]) -> str:
@@ -179,17 +185,33 @@ def _claim(record: Record, effort: str) -> list[str]:
         ("measured", prose(record["quantity"])),
         ("horizon", prose(record["horizon"])),
         ("arithmetic", prose(record["arithmetic"])),
+        ("numbers", _numbers(record)),
+        ("file", code(record["file"]) if record["file"] else ""),
         ("again", code(again(record, effort))),
     ]
     return [
         prose(record["statement"]),
         code(record["formula"]),
-        "\n".join(f"- {name}: {value}" for name, value in facts),
+        "\n".join(f"- {name}: {value}" for name, value in facts if value),
         prose(record["remark"]) if record["remark"] else "",
+        *_about(record["about"]),
+        f"The check failed: {prose(record['error'])}" if record["error"] else "",
         _cases(record["tried"]) if record["tried"] else "",
         "Controls, whose verdict is known beforehand:" if record["controls"] else "",
         _controls(record["controls"]) if record["controls"] else "",
     ]
+
+
+def _numbers(record: Record) -> str:
+    if not record["numbers"]:
+        return ""
+    return f"{prose(numbers(record['numbers']))} ({code(record['numbers_of'])})"
+
+
+def _about(text: str) -> list[str]:
+    """Return what a claim's file says before all, paragraph by paragraph."""
+    parts = [prose(part) for part in text.split("\n\n") if part.strip()]
+    return ["What its file says:", *(f"> {part}" for part in parts)] if parts else []
 
 
 def _cases(tried: list[dict[str, Any]]) -> str:

@@ -1,5 +1,6 @@
 """The figure that decides a claim: a few lines, dashed where they are what the claim promises."""
 
+import math
 import re
 from collections.abc import Iterable
 from textwrap import wrap
@@ -77,20 +78,20 @@ def draw(curves: Curves) -> Figure:
     )
     axes.set_title("\n".join(wrap(plain(curves.title), 72)), fontsize=9)
     for place, word in curves.marks:
-        if curves.log_x and place <= 0:
+        if not math.isfinite(place) or (curves.log_x and place <= 0):
             continue
         axes.axvline(place, color=INK, linewidth=0.7, linestyle=(0, (1, 2)))
         axes.annotate(
-            plain(word), (place, 1.0), xycoords=("data", "axes fraction"), xytext=(2, -2),
-            textcoords="offset points", rotation=90, va="top", fontsize=7, color=INK,
+            plain(word), (place, 0.0), xycoords=("data", "axes fraction"), xytext=(2, 3),
+            textcoords="offset points", rotation=90, va="bottom", fontsize=7, color=INK, zorder=9,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
         )  # fmt: skip
     if bounds + measured:
         longest = max(len(line.label) for line in curves.lines)
         figure.legend(loc="outside lower center", ncols=2 if longest < 36 else 1, handlelength=4.0)
     if curves.note:
-        axes.set_xlabel(
-            plain(curves.x_label) + "\n" + "\n".join(wrap(plain(curves.note), WIDE)), fontsize=7.5
-        )
+        note = wrap(plain(curves.note), WIDE, break_on_hyphens=False)
+        axes.set_xlabel("\n".join([plain(curves.x_label), *note]), fontsize=7.5)
     return figure
 
 

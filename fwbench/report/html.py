@@ -137,13 +137,12 @@ def verdicts_page(document: dict[str, Any]) -> str:
     document : dict
         As `fwbench.theory.verdicts.document` makes it.
     """
-    named = "--long " * (document["effort"] == "long")
     return (
         _environment()
         .get_template("claims.html.j2")
         .render(
             title=f"Claims: {document['effort']} effort",
-            command=f"fwbench verify {named}--out DIR",
+            command=document["command"],
             claims=_claims(document),
             css=_file("style.css"),
             text=words.text,
@@ -175,6 +174,7 @@ def _claims(document: dict[str, Any]) -> dict[str, Any]:
                 "said": claims.expected(record),
                 "place": claims.source(record),
                 "short": claims.numbers(record["numbers"], claims.SHOWN_NUMBERS),
+                "all_numbers": claims.numbers(record["numbers"]),
                 "again": claims.again(record, document["effort"]),
                 "cases": [_case(case) for case in record["tried"]],
                 "controlled": [_case(case) for case in record["controls"]],

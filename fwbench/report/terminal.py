@@ -1,8 +1,11 @@
 """What stands on the terminal when a session ends: who won where, what failed and why."""
 
+import re
+from itertools import zip_longest
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len, chop_cells
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -13,6 +16,8 @@ from fwbench.theory.verdicts import Record
 
 SHOWN_FAILURES = 12
 LONG_NAME = 36
+GAP = "   "  # between columns of verdicts
+JOINT = re.compile(r"[^-_,=\[(·/]*[-_,=\[(·/]+|[^-_,=\[(·/]+")  # a piece of a name
 NARROW = 110  # columns: with fewer, six columns of words can't be read
 _TONES = {"converged": "green", "finished": "green", "stalled": "yellow", "interrupted": "yellow"}
 _SHORT = {"suboptimality": "subopt.", "gap": "gap", "gap_current": "gap now"}
@@ -59,24 +64,22 @@ def verdicts(document: dict[str, Any], width: int) -> RenderableType:
     if width < NARROW:
         parts: list[RenderableType] = []
         for record, facts in zip(records, shown, strict=True):
-            parts.append(Text(record["name"], style="bold"))
+            parts.append(_lined(Text(record["name"], style="bold"), width))
             named = zip(claims.HEAD[1:], facts[1:], strict=True)
-            parts += [Text(f"  {head}: ", "dim") + fact for head, fact in named if fact.plain]
+            parts += [_named(head, fact, width) for head, fact in named if fact.plain]
     else:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
-        longest = max((len(record["name"]) for record in records), default=0)
-        for head, ratio in zip(claims.HEAD, (0, 4, 3, 3, 5, 5), strict=True):
-            name = min(longest, LONG_NAME) if not ratio else None
-            table.add_column(head, overflow="fold", ratio=ratio or None, width=name)
+        widths = _widths([[fact.plain for fact in facts] for facts in shown], width)
+        parts = [_row([Text(head, "dim") for head in claims.HEAD], widths)] if records else []
+        parts += [Text("─" * width, "dim")] if records else []
         section = None
         for record, facts in zip(records, shown, strict=True):
             if record["section"] != section:
                 section = record["section"]
-                table.add_row(Text(claims.SECTIONS.get(section, f"Section {section}"), "bold"))
-            table.add_row(*facts)
-        parts = [table] if records else []
+                parts.append(Text(claims.SECTIONS.get(section, f"Section {section}"), "bold"))
+            parts.append(_row(facts, widths))
     note = claims.cited(records)
-    return Group(*parts, Text(), *([Text(note, "dim")] if note else []), *_conclusion(document))
+    ends = [*([Text(note, "dim")] if note else []), *_conclusion(document)]
+    return Group(*parts, Text(), *(_lined(end, width) for end in ends))
 
 
 def _facts(record: Record) -> list[Text]:
@@ -89,6 +92,67 @@ def _facts(record: Record) -> list[Text]:
         Text(record["witness"]),
         Text(claims.numbers(record["numbers"], claims.SHOWN_NUMBERS)),
     ]
+
+
+def _widths(rows: list[list[str]], width: int) -> list[int]:
+    """Share a line among the columns: what is short gets what it needs, the rest equal parts."""
+    needed = [max(map(cell_len, column)) for column in zip(claims.HEAD, *rows, strict=True)]
+    needed[0] = min(needed[0], LONG_NAME)
+    left, widths = width - len(GAP) * (len(needed) - 1), [0] * len(needed)
+    order = sorted(range(len(needed)), key=lambda i: (i > 0, needed[i]))  # the name before all
+    for done, i in enumerate(order):
+        widths[i] = min(needed[i], left if i == 0 else left // (len(order) - done))
+        left -= widths[i]
+    return widths
+
+
+def _row(facts: list[Text], widths: list[int]) -> Text:
+    """Lay cells side by side, each in lines of its own; nothing stands behind the last letter."""
+    cells = [_fitted(fact.plain, width) for fact, width in zip(facts, widths, strict=True)]
+    lines = []
+    for pieces in zip_longest(*cells, fillvalue=""):
+        line, blanks = Text(), ""
+        for fact, piece, width in zip(facts, pieces, widths, strict=True):
+            if piece:
+                line.append(blanks).append(piece, style=fact.style)
+                blanks = ""
+            blanks += " " * (width - cell_len(piece)) + GAP
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+def _lined(text: Text, width: int) -> Text:
+    """Break a text of one style into lines; an indent of its first one stays."""
+    indent = text.plain[: len(text.plain) - len(text.plain.lstrip())]
+    lines = _fitted(text.plain, max(width - len(indent), 1))
+    return Text("\n".join(indent + line for line in lines), text.style)
+
+
+def _named(head: str, fact: Text, width: int) -> Text:
+    lines = _fitted(f"{head}: {fact.plain}", max(width - 2, 1))
+    shown = Text("\n".join(f"  {line}" for line in lines), fact.style)
+    shown.stylize("dim", 2, 3 + len(head))
+    return shown
+
+
+def _fitted(text: str, width: int) -> list[str]:
+    """Break a text into lines; a word that is too long breaks after a sign that joins words.
+
+    Examples
+    --------
+    >>> _fitted("token_cloud[name=four-one]: t = 224", 19)
+    ['token_cloud[name=', 'four-one]: t = 224']
+    """
+    lines = [""]
+    for word in text.split():
+        pieces = [word] if cell_len(word) <= width else JOINT.findall(word)
+        for i, piece in enumerate(pieces):
+            joined = lines[-1] + " " * (i == 0 and lines[-1] != "") + piece
+            if cell_len(joined) <= width:
+                lines[-1] = joined
+                continue
+            lines += chop_cells(piece, width)
+    return lines[1:] if lines[0] == "" and len(lines) > 1 else lines
 
 
 def _conclusion(document: dict[str, Any]) -> list[Text]:

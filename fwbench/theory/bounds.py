@@ -19,7 +19,7 @@ from fwbench.geometry.exact_hulls import holds, least_energy
 from fwbench.problem import QuadraticOverHull
 from fwbench.schedules import factors
 from fwbench.steps import step_rule
-from fwbench.theory.claim import Line, Outcome, Verdict, text
+from fwbench.theory.claim import Line, Outcome, Verdict, counted, text
 from fwbench.theory.walks import energies, exact_form, squared_diameter
 
 POINTS = 1000  # of a line
@@ -90,10 +90,10 @@ class Compared:
             numbers = {"t": text(t), "J": text(energy), "bound": text(bound)}
         worst = max(self.ratios)
         numbers |= {"ratio at t = 0": text(self.ratios[0]), "largest ratio": text(float(worst))}
-        numbers |= {"at t": str(self.ratios.index(worst))}
+        numbers |= {"largest at t": str(self.ratios.index(worst))}
         return Outcome(
             Verdict.BROKEN if witness else Verdict.HOLDS,
-            horizon or f"{len(self.ratios)} steps",
+            horizon or counted(len(self.ratios), "step"),
             witness,
             numbers,
         )

@@ -8,20 +8,21 @@ cannot fail says nothing.
 
 from __future__ import annotations
 
-import traceback
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from time import perf_counter
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fwbench.errors import InvalidParameter, said
+from fwbench.errors import InvalidParameter
 
 DIGITS = 6  # of a number that is no fraction
+NUMBER = re.compile(r"(?:≈ )?(-?\d+(?:/\d+|(?:\.\d*)?(?:e[-+]?\d+)?))")
 LONGEST = 4000  # bits of a fraction that is written exactly; Python writes none beyond 4300 digits
 
 
@@ -43,6 +44,16 @@ class Standing(StrEnum):
     FALSE = "false"
     MEASURED = "measured"  # seen by this project, without a proof
     AMENDED = "amended"  # what this project puts in place of a false statement, with its proof
+
+
+def _typed(owner: Any, kinds: Mapping[str, type | tuple[type, ...]], told: str = "") -> None:
+    """Raise InvalidParameter where a field is of another kind, such as "holds" for a Verdict."""
+    for name, kind in kinds.items():
+        if not isinstance(value := getattr(owner, name), kind):
+            of = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
+            of = of.replace("NoneType", "None")
+            whole = told or type(owner).__name__
+            raise InvalidParameter(f"{whole}: {name} must be of type {of}; got {value!r}")
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,12 @@ class Line:
     x: NDArray[np.float64]
     y: NDArray[np.float64]
     bound: bool = False
+
+    def __post_init__(self) -> None:
+        _typed(self, {"label": str, "x": np.ndarray, "y": np.ndarray})
+        if self.x.ndim != 1 or self.x.shape != self.y.shape:
+            shapes = f"{self.x.shape} and {self.y.shape}"
+            raise InvalidParameter(f"Line {self.label!r}: x and y must be (p,); got {shapes}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +133,9 @@ class Case:
     name: str
     given: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        _typed(self, {"name": str, "given": Mapping})
+
     def __getitem__(self, key: str) -> Any:
         return self.given[key]
 
@@ -142,6 +162,13 @@ class Outcome:
     numbers: Mapping[str, str] = field(default_factory=dict)
     curves: Curves | None = None
 
+    def __post_init__(self) -> None:
+        kinds = {"verdict": Verdict, "horizon": str, "witness": str, "numbers": Mapping}
+        _typed(self, kinds | {"curves": (Curves, type(None))})
+        for name, value in self.numbers.items():
+            if not (isinstance(name, str) and isinstance(value, str)):
+                raise InvalidParameter(f"Outcome: numbers are texts; got {name!r}: {value!r}")
+
 
 @dataclass(frozen=True, eq=False)
 class Control:
@@ -150,6 +177,9 @@ class Control:
     case: Case
     expects: Verdict
     why: str
+
+    def __post_init__(self) -> None:
+        _typed(self, {"case": Case, "expects": Verdict, "why": str})
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +216,9 @@ class Claim:
     expects : Verdict
     expects_witness : str
         Of a broken claim: how its first witness begins.
+    telling : str
+        Name of the number whose largest value says which case's numbers stand for the claim;
+        those of the first case without it.
     """
 
     name: str
@@ -206,6 +239,18 @@ class Claim:
     expects: Verdict
     expects_witness: str = ""
     remark: str = ""
+    telling: str = ""
+
+    def __post_init__(self) -> None:
+        texts = ("name", "title", "statement", "formula", "source", "quantity", "horizon",
+                 "arithmetic", "expects_witness", "remark", "telling")  # fmt: skip
+        kinds: dict[str, Any] = {"section": int, "standing": Standing, "expects": Verdict}
+        _typed(self, dict.fromkeys(texts, str) | kinds | {"hypotheses": tuple}, f"{self.name}.py")
+        for name in ("refuses", "cases", "check", "controls"):
+            if not callable(value := getattr(self, name)):
+                raise InvalidParameter(f"{self.name}.py: {name} must be a function; got {value!r}")
+        if not all(isinstance(text, str) for text in self.hypotheses):
+            raise InvalidParameter(f"{self.name}.py: hypotheses must be a tuple of texts")
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +275,9 @@ class Verified:
     tried, controls : tuple of Tried
     seconds : float
     error : str
-        A traceback if the check itself failed.
+        What was raised, and where in the claim's file, if the check itself failed.
+    trace : str
+        All frames of it, a line each.
     """
 
     claim: Claim
@@ -239,6 +286,24 @@ class Verified:
     controls: tuple[Tried, ...]
     seconds: float
     error: str = ""
+    trace: str = ""
+
+    @property
+    def deciding(self) -> Tried | None:
+        """The case whose numbers stand for the claim: one with its verdict.
+
+        Of a broken claim the first; else where the number `telling` is largest.
+        """
+        measured = [t for t in self.tried if t.outcome is not None and t.outcome.numbers]
+        same = [t for t in measured if t.outcome and t.outcome.verdict is self.verdict]
+        found = same or measured
+        if self.verdict is not Verdict.BROKEN and self.claim.telling:
+            return max(found, key=self._told, default=None)  # of equal ones the first
+        return next(iter(found), None)
+
+    def _told(self, tried: Tried) -> float:
+        numbers = tried.outcome.numbers if tried.outcome else {}
+        return _value(numbers.get(self.claim.telling, ""))
 
     @property
     def witness(self) -> str:
@@ -268,7 +333,7 @@ class Verified:
     def surprises(self) -> tuple[str, ...]:
         """What differs from what the claim's file expects; empty if all is as expected."""
         if self.error:
-            return (f"the check failed: {self.error.strip().splitlines()[-1]}",)
+            return (f"the check failed: {self.error}",)
         claim, found = self.claim, []
         if self.verdict is not claim.expects:
             found.append(f"{self.verdict} where {claim.expects} is expected")
@@ -280,47 +345,41 @@ class Verified:
                 found.append(f"control {control.case}: {verdict}, must be {control.expects}")
         if not self.controls:
             found.append("no control: a check that cannot fail says nothing")
+        elif not any(control.expects in _others(claim.expects) for control in self.controls):
+            found.append("no control that comes out the other way")
+        if claim.telling and not any(name.endswith(f": {claim.telling}") for name in self.numbers):
+            found.append(f"no case has the number {claim.telling!r}")
         return tuple(found)
 
 
-def together(outcomes: Iterable[Outcome]) -> Verdict:
-    """Return the verdict over all cases that the hypotheses admit.
+def _others(expects: Verdict) -> set[Verdict]:
+    """Return what a control may expect that shows that the check can come out the other way."""
+    if expects is Verdict.VACUOUS:
+        return {Verdict.HOLDS, Verdict.BROKEN}
+    return set(Verdict) - {expects}
 
-    Broken if one is; else inconclusive if one is; else vacuous if none holds.
+
+def _value(written: str) -> float:
+    """Return the number with which a text begins; −∞ of others.
 
     Examples
     --------
-    >>> together([Outcome(Verdict.HOLDS, "9 steps"), Outcome(Verdict.VACUOUS, "9 steps")]).value
-    'holds'
-    >>> together([]).value
-    'vacuous'
+    >>> _value("9/16"), _value("≈ 0.5"), _value("-1e-3"), _value("3 of 4"), _value("")
+    (0.5625, 0.5, -0.001, 3.0, -inf)
     """
-    verdicts = {outcome.verdict for outcome in outcomes}
-    for verdict in (Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.HOLDS):
-        if verdict in verdicts:
-            return verdict
-    return Verdict.VACUOUS
+    first = NUMBER.match(written)
+    return float(Fraction(first[1])) if first else -inf
 
 
-def verified(claim: Claim, effort: Effort) -> Verified:
-    """Try a claim on all its cases and controls; nothing is raised but KeyboardInterrupt."""
-    begun, tried, controls = perf_counter(), list[Tried](), list[Tried]()
-    error = ""
-    try:
-        for case in claim.cases(effort):
-            refused = claim.refuses(case)
-            outcome = None if refused is not None else claim.check(case, effort)
-            tried.append(Tried(case.name, refused, outcome))
-        for control in claim.controls(effort):
-            outcome = claim.check(control.case, effort)
-            controls.append(Tried(control.case.name, None, outcome, control.expects, control.why))
-    except Exception as raised:
-        error = f"{traceback.format_exc()}\n{said(raised)}"
-    verdict = together(t.outcome for t in tried if t.outcome is not None)
-    if error:  # a check that did not end has shown nothing
-        verdict = Verdict.INCONCLUSIVE
-    seconds = perf_counter() - begun
-    return Verified(claim, verdict, tuple(tried), tuple(controls), seconds, error)
+def counted(number: int, name: str) -> str:
+    """Write how many: "1 step", "9 steps".
+
+    Examples
+    --------
+    >>> counted(1, "step"), counted(9, "step")
+    ('1 step', '9 steps')
+    """
+    return f"{number} {name}{'' if number == 1 else 's'}"
 
 
 def text(value: Any) -> str:
@@ -336,16 +395,3 @@ def text(value: Any) -> str:
     if isinstance(value, Fraction | int | np.integer | str):
         return str(value)
     return f"{float(value):.{DIGITS}g}"
-
-
-def checked(claim: Any, name: str) -> Claim:
-    """Return the claim of a file, if it is one.
-
-    Raises
-    ------
-    InvalidParameter
-        If the file does not end with a claim of its own name.
-    """
-    if not isinstance(claim, Claim) or claim.name != name:
-        raise InvalidParameter(f"{name}.py must end with CLAIM = Claim(name={name!r}, ...)")
-    return claim

@@ -20,23 +20,30 @@ TEXTS = ("title", "statement", "formula", "source", "remark", "quantity", "horiz
 Record = dict[str, Any]
 
 
-def record(found: Verified) -> Record:
+def record(found: Verified, *, asked: str = "", file: str = "", about: str = "") -> Record:
     """Return a verdict as JSON knows it.
 
     Parameters
     ----------
     found : Verified
+    asked : str
+        The name or path that finds the claim again; its name by default.
+    file, about : str
+        Where the claim is written, and what its file says before all: the proof, as a rule.
 
     Returns
     -------
     dict
         Strict JSON, the curves of the deciding case included: a point that is not finite is null.
-        `numbers` are those of the case that decides, the first with the claim's verdict; all stand
-        with their cases.
+        `numbers` are those of one case, `numbers_of`, that of `Verified.deciding`, and the one
+        that picked it comes first; all stand with their cases.
     """
-    claim, surprises = found.claim, found.surprises
+    claim, surprises, deciding = found.claim, found.surprises, found.deciding
     return {
         "name": claim.name,
+        "asked": asked or claim.name,
+        "file": file,
+        "about": about,
         "section": claim.section,
         **{name: getattr(claim, name) for name in TEXTS},
         "standing": str(claim.standing),
@@ -46,13 +53,15 @@ def record(found: Verified) -> Record:
         "as_expected": not surprises,
         "surprises": list(surprises),
         "witness": found.witness,
-        "numbers": _deciding(found),
+        "numbers": _first(claim.telling, deciding),
+        "numbers_of": "" if deciding is None else deciding.case,
         "tried": [
             {"case": t.case, "refused": t.refused, **_outcome(t.outcome)} for t in found.tried
         ],
         "controls": [_control(t) for t in found.controls],
         "seconds": found.seconds,
         "error": found.error,
+        "trace": found.trace,
         "curves": None if found.curves is None else _drawn(found.curves),
     }
 
@@ -73,10 +82,12 @@ def _control(tried: Tried) -> Record:
     return told | _outcome(tried.outcome)
 
 
-def _deciding(found: Verified) -> dict[str, str]:
-    measured = [t.outcome for t in found.tried if t.outcome is not None and t.outcome.numbers]
-    deciding = [outcome for outcome in measured if outcome.verdict is found.verdict]
-    return dict((deciding or measured)[0].numbers) if measured else {}
+def _first(telling: str, deciding: Tried | None) -> dict[str, str]:
+    """Return the numbers of a case, the telling one before all."""
+    if deciding is None or deciding.outcome is None:
+        return {}
+    numbers = dict(deciding.outcome.numbers)
+    return {name: numbers[name] for name in (telling,) if name in numbers} | numbers
 
 
 def _drawn(curves: Curves) -> Record:
@@ -125,11 +136,20 @@ def curves(told: Record) -> Curves | None:
 
 
 def document(
-    records: Iterable[Record], *, long: bool, seconds: float, interrupted: bool = False
+    records: Iterable[Record],
+    *,
+    long: bool,
+    seconds: float,
+    interrupted: bool = False,
+    command: str = "",
 ) -> Record:
-    """Return what a file of verdicts holds; `interrupted` says that some claims are missing."""
+    """Return what a file of verdicts holds.
+
+    `interrupted` says that some claims are missing; `command` is what was typed, "" in a run.
+    """
     return {
         "schema": SCHEMA,
+        "command": command,
         "effort": "long" if long else "standard",
         "seconds": seconds,
         "interrupted": interrupted,

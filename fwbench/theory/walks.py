@@ -146,6 +146,18 @@ def outside_theorem_4_2(problem: QuadraticOverHull) -> str | None:
     return outside_own_cells(x, extreme(x), key_query(problem))
 
 
+def listed(points: NDArray[Any]) -> str:
+    """Write exact points (n, d) so that they can be typed again; on the line without brackets.
+
+    Examples
+    --------
+    >>> listed(np.array([[3], [0]])), listed(np.array([["1/2", "0"], ["1", "-1"]]))
+    ('3, 0', '(1/2, 0), (1, -1)')
+    """
+    rows = [", ".join(map(str, point)) for point in points]
+    return ", ".join(rows if points.shape[1] == 1 else [f"({row})" for row in rows])
+
+
 def cloud_of(tokens: NDArray[Any], B: NDArray[Any]) -> QuadraticOverHull:
     """Return the problem of tokens (n, d) and B, (d,) or (d, d), rationals held exactly."""
     texts = np.vectorize(str, otypes=[str])

@@ -59,8 +59,12 @@ def test_a_check_that_fails_is_told(fwbench, claim):
     Path(MADE.name).write_text(MADE.read_text().replace("number**2 < BOUND", "number**2 < bound"))
     done = fwbench("verify", MADE.name, "--out", "v")
     assert done.code == SURPRISED
-    assert "the check failed: NameError: name 'bound' is not defined" in done.out
-    assert "Traceback" in Path("v/claims.html").read_text()
+    said = "the check failed: NameError: name 'bound' is not defined (squares_are_small.py:"
+    assert said in done.out
+    pages = [Path("v", name).read_text() for name in ("claims.html", "claims.md", "claims.json")]
+    assert all("squares_are_small.py:" in page.replace("\\_", "_") for page in pages)
+    assert not any(str(Path.cwd()) in page or "Traceback" in page for page in pages)
+    assert not any(sys.prefix in page for page in pages)
 
 
 def test_long_looks_further(fwbench, claim):
@@ -85,8 +89,8 @@ def test_json_stands_alone_and_is_strict(fwbench, claim):
     assert set(one) == {
         "name", "section", "title", "statement", "formula", "source", "standing", "remark",
         "hypotheses", "quantity", "horizon", "arithmetic", "expects", "expects_witness",
-        "verdict", "as_expected", "surprises", "witness", "numbers", "tried", "controls",
-        "seconds", "error",
+        "verdict", "as_expected", "surprises", "witness", "numbers", "numbers_of", "tried",
+        "controls", "seconds", "error", "trace", "asked", "file", "about",
     }  # fmt: skip
     assert "noise" in done.err
 
@@ -160,8 +164,35 @@ def test_claims_are_listed_and_described(fwbench):
                  "Expected verdict: broken", "First witness: token_cloud[name=triangle-16]",
                  "fwbench verify theorem_3_1"):  # fmt: skip
         assert said in done.out
+    done = fwbench("describe", "bound_while_origin_inside")
+    assert "fwbench/claims/bound_while_origin_inside.py begins:" in done.out
+    assert "Proof. Let a_t = J^t(x^{t+1}) of one token." in done.out
     done = fwbench("describe", "theorem_3_2")
     assert "did you mean theorem_3_1" in done.err
+
+
+def test_a_claim_of_a_file_is_described_and_tried_again_by_its_path(fwbench, claim):
+    Path("mine").mkdir()
+    path = str(Path(claim()).rename(Path("mine", MADE.name)))
+    done = fwbench("describe", path)
+    assert done.code == AS_EXPECTED, done.err
+    assert "squares_are_small: squares are small" in done.out
+    assert done.out.endswith(f"fwbench verify {path}\n")
+    assert fwbench("verify", path, "--out", "v", "--jobs", "1").code == AS_EXPECTED
+    page, text = Path("v/claims.html").read_text(), Path("v/claims.md").read_text()
+    assert f"<code>fwbench verify {path}</code>" in page
+    assert f"- again: `fwbench verify {path}`" in text
+    assert f">fwbench verify {path} --out v --jobs 1</pre>" in page
+
+
+def test_lines_in_a_log_are_as_long_as_columns_says(fwbench, claim, monkeypatch):
+    for columns, widest in (("120", 120), ("60", 60), ("", 140), ("wide", 140)):
+        monkeypatch.setenv("COLUMNS", columns)
+        lines = fwbench("verify", claim(), "theorem_3_1").out.splitlines()
+        assert max(map(len, lines)) <= widest
+        if widest > 110:
+            assert "─" * widest in lines
+        assert all(line == line.rstrip() for line in lines)
 
 
 # -- Ctrl-C ----------------------------------------------------------------------------------
@@ -260,9 +291,9 @@ def test_a_claim_that_surprises_fails_the_run(fwbench, suite, monkeypatch):
     from fwbench import verify
     from fwbench.theory.claim import Verdict
 
-    [claim] = verify.claims(("theorem_3_1",))
-    surprised = replace(claim, expects=Verdict.HOLDS)
-    monkeypatch.setattr(verify, "claims", lambda names: [surprised])
+    [found] = verify.written(("theorem_3_1",))
+    surprised = found._replace(claim=replace(found.claim, expects=Verdict.HOLDS))
+    monkeypatch.setattr(verify, "written", lambda names: [surprised])
     done = fwbench("run", suite, "--out", "r", "--no-report")
     assert done.code == SURPRISED
     assert "theorem_3_1: broken where holds is expected" in done.err

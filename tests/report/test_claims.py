@@ -10,14 +10,16 @@ import pytest
 from rich.console import Console
 
 from fwbench.analysis.findings import Findings
+from fwbench.report.canvas import drawing
 from fwbench.report.claims import sections
-from fwbench.report.curves import claim_files, inline
+from fwbench.report.curves import claim_files, draw, inline
 from fwbench.report.figures import figures
 from fwbench.report.html import html, verdicts_page
 from fwbench.report.summary import summary
 from fwbench.report.terminal import terminal_summary, verdicts
 from fwbench.report.write import write_verdicts
-from fwbench.theory.claim import Effort, Verified, verified
+from fwbench.theory.claim import Effort, Verified
+from fwbench.theory.trials import verified
 from fwbench.theory.verdicts import document, record
 from fwbench.verify import claims
 
@@ -59,7 +61,7 @@ def test_a_page_says_all_of_each_claim(told: dict[str, Any]) -> None:
     [row, _] = [row for row in Reader(page).tables["claim-table"] if row]
     assert row[0] == "squares_are_small"
     assert row[1:4] == ["a source", "stated", "holds"]
-    for shown in ("x² &lt; 100", "refused: it is negative", "it is large", "square 81, root 9",
+    for shown in ("x² &lt; 100", "refused: it is negative", "it is large", "square = 81, root = 9",
                   "fwbench verify squares_are_small", "Controls, whose verdict"):  # fmt: skip
         assert shown in page
 
@@ -150,7 +152,12 @@ def test_no_terminal_cuts_anything(told: dict[str, Any], width: int) -> None:
     assert "…" not in output
     letters = re.sub(r"\s+", "", output)
     if width < 110:
-        for shown in ("squares_are_small", HOSTILE, f"case {HOSTILE}: 1 > 0", "square 16, root 4"):
+        for shown in (
+            "squares_are_small",
+            HOSTILE,
+            f"case {HOSTILE}: 1 > 0",
+            "square = 16, root = 4",
+        ):
             assert shown.replace(" ", "") in letters
     assert all(len(line) <= width for line in output.splitlines())
     assert "2claims:holds1,broken1;1notastheirfilesexpect." in letters
@@ -170,3 +177,50 @@ def test_the_end_of_a_run_tells_of_its_claims(told: dict[str, Any], findings: Fi
     output = printed(terminal_summary(replace(findings, claims=told)), 140)
     assert f"{HOSTILE}: it is {HOSTILE}" in output
     assert "Claims" not in printed(terminal_summary(findings), 140)
+
+
+def test_pages_have_the_proof_and_the_file(tried: Verified) -> None:
+    about = "Squares are small.\n\nProof: 9 * 9 < 100 <script>alert(4)</script>."
+    one = record(tried, asked="my dir/squares_are_small.py", file="my dir/squares_are_small.py",
+                 about=about)  # fmt: skip
+    made = document([one], long=True, seconds=1.0, command="fwbench verify 'my dir' --long")
+    page, text = verdicts_page(made), "\n\n".join(sections(made))
+    for shown in ("Proof: 9 * 9 &lt; 100 &lt;script&gt;", "my dir/squares_are_small.py"):
+        assert shown in page
+    assert r"> Proof: 9 \* 9 &lt; 100 &lt;script&gt;alert(4)" in text
+    again = "fwbench verify 'my dir/squares_are_small.py' --long"
+    assert again in page.replace("&#39;", "'")
+    assert again in text
+    assert ">fwbench verify &#39;my dir&#39; --long</pre>" in page
+
+
+@pytest.mark.parametrize("width", [110, 140])
+def test_section_heads_stand_alone_and_lines_end_with_letters(tried: Verified, width: int) -> None:
+    one = record(tried) | {
+        "witness": "token_cloud[name=triangle-16],keys=moving,step=harmonic(2,3): t = 16"
+    }
+    output = printed(verdicts(document([one], long=False, seconds=1.0), width), width)
+    lines = output.splitlines()
+    assert "Derivations" in lines
+    assert all(line == line.rstrip() for line in lines)
+    pieces = (
+        "token_",
+        "cloud[",
+        "name=",
+        "triangle-",
+        "16],",
+        "keys=",
+        "moving,",
+        "harmonic(",
+        "2,",
+    )
+    assert all(piece in output for piece in pieces)  # none of them is torn
+
+
+def test_the_word_of_a_mark_lies_at_the_foot_of_the_axes(tried: Verified) -> None:
+    assert tried.curves is not None
+    with drawing():
+        [axes] = draw(tried.curves).axes
+    [word] = [text for text in axes.texts if text.get_text() == "here"]
+    assert (word.xy[1], word.get_va()) == (0.0, "bottom")
+    assert word.get_bbox_patch() is not None

@@ -3,7 +3,8 @@ from functools import cache
 
 import pytest
 
-from fwbench.theory.claim import Effort, Verified, verified
+from fwbench.theory.claim import Effort, Verified
+from fwbench.theory.trials import verified
 from fwbench.verify import claims
 
 

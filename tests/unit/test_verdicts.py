@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fwbench.theory.claim import Claim, Effort, Outcome, Verdict, Verified, verified
+from fwbench.theory.claim import Claim, Effort, Outcome, Verdict, Verified
+from fwbench.theory.trials import verified
 from fwbench.theory.verdicts import curves, document, record, without_curves
 from fwbench.verify import claims
 
@@ -98,8 +99,9 @@ def test_a_check_that_fails_is_told_with_its_traceback(claim):
     told = record(verified(replace(claim, check=check), Effort()))
     assert told["verdict"] == "inconclusive"
     assert not told["as_expected"]
-    assert "Traceback" in told["error"]
-    assert told["surprises"] == ["the check failed: ZeroDivisionError: no such number"]
+    assert told["error"].startswith("ZeroDivisionError: no such number (test_verdicts.py:")
+    assert "in check: raise ZeroDivisionError" in told["trace"]
+    assert told["surprises"] == [f"the check failed: {told['error']}"]
     assert told["curves"] is None
 
 
@@ -113,3 +115,18 @@ def test_a_document_counts_and_can_be_shortened(found):
     assert "curves" not in short["claims"][0]
     assert short["claims"][0] == {k: v for k, v in told.items() if k != "curves"}
     assert "curves" in made["claims"][0]
+
+
+def test_the_number_that_tells_most_comes_first_with_its_case(claim):
+    told = record(verified(replace(claim, telling="root"), Effort()))
+    assert list(told["numbers"].items()) == [("root", "9"), ("square", "81")]
+    assert told["numbers_of"] == "number 9"
+    assert record(verified(claim, Effort()))["numbers_of"] == "number 4"
+
+
+def test_a_record_names_file_and_proof(found):
+    told = record(found, asked="my/claim.py", file="my/claim.py", about="Proof: none.")
+    assert (told["asked"], told["file"], told["about"]) == (
+        "my/claim.py", "my/claim.py", "Proof: none."
+    )  # fmt: skip
+    assert record(found)["asked"] == "squares_are_small"

@@ -93,3 +93,32 @@ def test_who_has_seen_enough_need_not_wait(copied):
     verdicts = verify._beside(files, Effort(), 2)
     assert next(verdicts)["verdict"] == "holds"
     verdicts.close()
+
+
+def test_a_record_names_the_file_and_what_it_says_first(copied):
+    path = copied("mine")
+    [told] = verify.verify((path,), Effort())
+    assert (told["asked"], told["file"]) == (path, path)
+    assert told["about"].startswith("Squares are small: a claim for tests")
+    [found] = verify.written(("bound_while_origin_inside",))
+    assert found.file == "fwbench/claims/bound_while_origin_inside.py"
+    assert "Proof. Let a_t = J^t(x^{t+1}) of one token." in found.about
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_claim_that_exits_costs_no_other(copied, jobs):
+    leave = (
+        "100\n\nclass Gone:\n    def __gt__(self, other):\n        raise SystemExit(3)\n\n"
+        "BOUND = Gone()"
+    )
+    files = [copied(f"claim_{i}", leave if i == 1 else 100) for i in range(verify.FEW + 1)]
+    told = list(verify.verify(tuple(files), Effort(), jobs))
+    assert [one["verdict"] for one in told] == ["holds", "inconclusive"] + ["holds"] * 5
+    assert told[1]["error"].startswith("SystemExit: 3 (claim_1.py:")
+
+
+def test_a_field_of_another_type_is_said_at_once(tmp_path):
+    path = tmp_path / "squares_are_small.py"
+    path.write_text(MADE.read_text().replace("standing=Standing.STATED", 'standing="stated"'))
+    with pytest.raises(InvalidParameter, match=r"squares_are_small\.py: standing must be of type"):
+        verify.claims((str(path),))

@@ -152,7 +152,7 @@ def test_energies_beside_a_bound():
     assert (found.first, found.last) == (None, F(9, 8))
     outcome = found.outcome()
     assert (outcome.verdict, outcome.horizon) == (Verdict.HOLDS, "3 steps")
-    assert outcome.numbers == {"ratio at t = 0": "1", "largest ratio": "1", "at t": "0"}
+    assert outcome.numbers == {"ratio at t = 0": "1", "largest ratio": "1", "largest at t": "0"}
 
 
 def test_where_a_bound_breaks_is_told_before_its_ratios():
