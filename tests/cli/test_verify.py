@@ -225,6 +225,8 @@ def test_a_ctrl_c_ends_the_other_processes_too(tmp_path):
     running = subprocess.Popen(
         [sys.executable, "-m", "fwbench", *words], cwd=tmp_path, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        # a shell that starts the tests in the background has its children ignore a Ctrl-C
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     assert running.stderr is not None
     assert "[1/8] claim claim_0: holds" in running.stderr.readline()

@@ -223,7 +223,7 @@ def test_a_run_of_replicas_has_a_row_for_each_point():
     [
         ({"step": "exact"}, "searches along f, towards a key that chance has picked"),
         ({"beta": 0}, "beta must be positive; got 0"),
-        ({"seed": -1}, "seed must not be negative; got -1"),
+        ({"seed": -1}, "seed must be an integer of 64 bits, not negative; got"),
         ({"replicas": 0}, "replicas must lie in"),
     ],
 )
