@@ -21,7 +21,7 @@ CHECKOUT = ("fwbench", "solvers", "problems", "tests", "docs", "pyproject.toml",
 # What sets a machine up, or runs all of this.
 SET_UP = ("make ", "source ", "git ", "cp ", ".ci/run")
 # These take minutes; that their suites can be planned is tested with the suites.
-LONG = ("fwbench run peers", "fwbench run scaling")
+LONG = tuple(f"fwbench run {suite}" for suite in ("paper", "peers", "real", "scaling"))
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
 NUMBER = re.compile(r"\d[\d.e+\-\u202f]*(?: (?:ns|µs|ms|s|min)\b)?")
 
