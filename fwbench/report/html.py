@@ -226,9 +226,9 @@ def _sections(findings: Findings) -> list[tuple[str, str]]:
         ("points", "Fixed points"),
         ("heads", "Heads"),
         ("pictures", "In the plane"),
+        ("claims", "Claims"),
         ("atlases", "Where starts rest"),
         ("diagrams", "Figures of the paper"),
-        ("claims", "Claims"),
         ("runs", "All runs"),
         ("reading", "How to read this"),
     ]
