@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fwbench.api import run, solve
+    from fwbench.blocks import Blocks
     from fwbench.geometry.forms import Factored, LowRank
     from fwbench.problem import QuadraticOverHull
 
 __version__ = "0.1.0"
-__all__ = ["Factored", "LowRank", "QuadraticOverHull", "run", "solve"]
+__all__ = ["Blocks", "Factored", "LowRank", "QuadraticOverHull", "run", "solve"]
 
 # solvers/ and problems/ are installed as fwbench.solvers and fwbench.problems. In a checkout they
 # stand beside this folder, so look there too: the names are then the same everywhere.
@@ -22,6 +23,7 @@ if (_root / "pyproject.toml").is_file():
     __path__.append(str(_root))
 
 _HOME = {
+    "Blocks": "fwbench.blocks",
     "QuadraticOverHull": "fwbench.problem",
     "Factored": "fwbench.geometry.forms",
     "LowRank": "fwbench.geometry.forms",

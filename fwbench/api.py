@@ -19,6 +19,7 @@ from fwbench.errors import InvalidParameter, InvalidProblem, Refused
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.judge import Judge, Look
+from fwbench.listed import Listed
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import misfit
 from fwbench.solver import Queries, Sampling, each
@@ -54,6 +55,9 @@ class Solution:
     solver : str
         What was chosen.
     trace : dict of lists or None
+    passes, bytes_read : int or None
+        Of atoms in blocks: how often all were gone over meanwhile, for the scale and by the judge
+        too, and what was read. (``problem.atoms.passes`` counts by purpose, from its making on.)
     """
 
     x: Array
@@ -68,6 +72,8 @@ class Solution:
     seconds: float
     solver: str
     trace: dict[str, list[Any]] | None = field(repr=False, default=None)
+    passes: int | None = None
+    bytes_read: int | None = None
 
     @property
     def weights(self) -> Array | None:
@@ -139,6 +145,7 @@ def solve(
     max_steps = int(max_steps)
     if start is not None:
         problem = problem.starting_at(start)
+    passes, read = _traffic(problem)
     choice, method = _method(choose(problem) if solver == "auto" else solver)
     entry = choice.entry
     if (reason := misfit(entry, method, problem)) is not None:
@@ -207,7 +214,17 @@ def solve(
         seconds=clock / 1e9,
         solver=choice.label,
         trace=None if kept is None else kept.columns,
+        passes=None if problem.in_memory else _traffic(problem)[0] - passes,
+        bytes_read=None if problem.in_memory else _traffic(problem)[1] - read,
     )
+
+
+def _traffic(problem: QuadraticOverHull) -> tuple[int, int]:
+    """Return how many passes over atoms in blocks were made so far, and how much was read."""
+    passes = problem.passes
+    if isinstance(passes, Listed):
+        return 0, 0
+    return passes.source.passes.total(), passes.source.bytes_read
 
 
 def _method(text: str) -> tuple[catalog.Choice, Any]:
@@ -287,6 +304,7 @@ def run(
     out: str | Path | None = None,
     seed: int | None = None,
     repeat: int = 1,
+    jobs: int | None = 1,
     **limits: float,
 ) -> Results:
     """Run solvers on problems and return the findings.
@@ -300,6 +318,9 @@ def run(
     out : path, optional
         Run folder; a temporary one by default.
     seed, repeat : int
+    jobs : int or None
+        How many runs at a time, each in a process of its own; with more than one their seconds are
+        marked as shared. None: in this process, where a crash or a hang of a solver ends all.
     **limits
         tol, max_steps, max_seconds.
 
@@ -318,10 +339,15 @@ def run(
     >>> results.runs.status.tolist()
     ['finished']
     """
+    from fwbench.execution.here import Here
+    from fwbench.execution.pool import Pool
     from fwbench.findings import build, write_views
-    from fwbench.session import Question, execute, plan
+    from fwbench.planning import Question, plan
+    from fwbench.session import execute
     from fwbench.store import RunFolder
 
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+        raise InvalidParameter(f"jobs must be a whole number from 1 on, or None; got {jobs!r}")
     for name in limits:
         if name not in ("tol", "max_steps", "max_seconds"):
             raise InvalidParameter(f"run has no limit {name!r}: tol, max_steps, max_seconds")
@@ -340,8 +366,13 @@ def run(
     tasks, described = plan(question)
     path = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="fwbench-"))
     folder = RunFolder.create(path)
-    if not execute(folder, tasks, described, "fwbench.run(...)", lambda task, row: None):
-        raise KeyboardInterrupt(f"what was done is saved in {path}")
-    findings = build(folder)
-    write_views(folder, findings)
+    executor = Here() if jobs is None else Pool(jobs)
+    with folder.locked(wait=False):
+        command = "fwbench.run(...)"
+        if not execute(
+            folder, tasks, described, command, lambda task, row: None, executor=executor
+        ):
+            raise KeyboardInterrupt(f"what was done is saved in {path}")
+        findings = build(folder)
+        write_views(folder, findings)
     return Results(path, findings)

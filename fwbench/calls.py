@@ -57,7 +57,7 @@ def rational(text: str) -> Fraction:
     >>> rational(" 1/3 "), rational("0.1")
     (Fraction(1, 3), Fraction(1, 10))
     """
-    if re.search(r"e[-+]?\d{4}", text, re.IGNORECASE):
+    if re.search(r"e[-+]?[\d_]{4}", text, re.IGNORECASE):
         raise ValueError("an exponent beyond all doubles")  # would fill the memory exactly
     return Fraction(text.strip())
 
@@ -80,7 +80,7 @@ def called(text: str, known: Mapping[str, Callable[..., T]], word: str, what: st
     InvalidParameter
         Unknown name, or arguments that it does not take.
     """
-    match = re.fullmatch(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*", text)
+    match = re.fullmatch(r"(\w+)\s*(?:\(([^()]*)\))?", text.strip())
     if match is None or match[1] not in known:
         raise InvalidParameter(f"no {what} {text!r}; {nearest(match[1] if match else text, known)}")
     make = known[match[1]]

@@ -5,30 +5,34 @@ Only looking a name up imports its file.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 import inspect
 import itertools
+import math
 import os
-import sys
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from fwbench.beside import imported, read_by
 from fwbench.errors import (
     FwbenchError,
     InvalidParameter,
     InvalidProblem,
     UnknownName,
+    brief,
     nearest,
     said,
+    visible,
 )
 from fwbench.grammar import Spelled, quoted, spelled
-from fwbench.names import Group, files, names, registered
+from fwbench.names import Group, files, names, origin, registered
+from fwbench.opened import attributed
 from fwbench.problem import ProblemEntry, QuadraticOverHull
 from fwbench.schedules import Factors, Schedule, factors, schedule
 from fwbench.solver import AUTO, Solver, SolverEntry
@@ -48,6 +52,9 @@ __all__ = [
 
 DATA_FILES = (".csv", ".npy", ".npz", ".parquet", ".mtx", ".mat")
 LARGEST = 2**63 - 1  # integers of the tables
+LARGEST_GRID = 10_000  # solvers or instances of one text
+# a name stands in texts with brackets, in tables and in names of files
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 # Small objects that a parameter may be declared as, and what reads them from text.
 READERS: dict[Any, Callable[[str], Any]] = {
     StepRule: step_rule,
@@ -58,30 +65,22 @@ READERS: dict[Any, Callable[[str], Any]] = {
 
 
 def loaded(path: Path) -> ModuleType:
-    """Import a file by its path, under a name that its place determines.
+    """Import a file by its path, with the modules beside it; again only after an edit.
 
     Raises
     ------
     UnknownName
         With what the file raised, and where.
     """
-    name = f"fwbench_file_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
-    specification = importlib.util.spec_from_file_location(name, path)
-    if specification is None or specification.loader is None:
-        raise UnknownName(f"{path} cannot be imported as Python")
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[name] = module  # dataclasses and pickling look the module up by its name
     try:
-        specification.loader.exec_module(module)
+        return imported(path)
     except BaseException as error:  # a user's file may raise anything, SystemExit included
-        del sys.modules[name]
         if isinstance(error, KeyboardInterrupt | FwbenchError):
             raise
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if frame.filename == specification.origin]
+        lines = [frame.lineno for frame in frames if frame.filename == str(path.resolve())]
         where = f" (line {lines[-1]})" if lines else ""
         raise UnknownName(f"{path} cannot be imported: {said(error)}{where}") from error
-    return module
 
 
 def entry(group: Group, name: str) -> Any:
@@ -108,13 +107,58 @@ def entry(group: Group, name: str) -> Any:
     elif name in files(group):
         found = importlib.import_module(f"fwbench.{group}.{name}").ENTRY
     elif name in (points := registered(group)):
-        found = points[name].load()
+        found = _registered(name, points[name])
     else:
         known = [*files(group), *registered(group), *([AUTO.name] if group == "solvers" else [])]
         raise UnknownName(f"no {group[:-1]} is called {name!r}; {nearest(name, known)}")
     if not isinstance(found, kind):
         raise UnknownName(f"{name} must end with ENTRY = {kind.__name__}(...); got {found!r}")
+    if not isinstance(found.name, str) or not NAME.fullmatch(found.name):
+        raise InvalidParameter(
+            f"{name}: the name of its ENTRY must begin with a letter or digit and hold letters, "
+            f"digits, dots, _ and -, 100 at most; got {brief(found.name)}"
+        )
     return found
+
+
+def _registered(name: str, point: EntryPoint) -> Any:
+    """Import what another package registered."""
+    try:
+        found = point.load()
+    except BaseException as error:  # it may raise anything, SystemExit included
+        if isinstance(error, KeyboardInterrupt | FwbenchError):
+            raise
+        raise UnknownName(
+            f"{name}, registered by {origin(point)}, cannot be imported: {said(error)}"
+        ) from error
+    if isinstance(found, ModuleType):
+        raise UnknownName(f"{name} is registered as a module; register {point.value}:ENTRY")
+    return found
+
+
+def members(group: Group, folder: str) -> list[str]:
+    """Return the Python files of a folder that end with an ENTRY of a group.
+
+    Files whose names start with _ are what others share, and are left out.
+
+    Raises
+    ------
+    UnknownName
+        If there is none, or one of them cannot be imported.
+    """
+    kind = SolverEntry if group == "solvers" else ProblemEntry
+    paths = sorted(Path(folder).glob("[!_]*.py"))
+    found = [str(path) for path in paths if isinstance(_entry_of(path), kind)]
+    if not found:
+        raise UnknownName(
+            f"the folder {folder} holds no Python file that ends with ENTRY = {kind.__name__}(...) "
+            f"(of {len(paths)}; those that start with _ do not count)"
+        )
+    return found
+
+
+def _entry_of(path: Path) -> Any:
+    return getattr(loaded(path), "ENTRY", None) if path.is_file() else None
 
 
 # -- parameters ------------------------------------------------------------------------------
@@ -228,7 +272,7 @@ def chosen(source: str, found: Any, arguments: Mapping[str, Any]) -> Choice:
         entry=found,
         name=found.name,
         text=f"{found.name}[{','.join(texts.values())}]",
-        label=found.name + (f"[{','.join(short)}]" if short else ""),
+        label=visible(found.name + (f"[{','.join(short)}]" if short else "")),
         arguments=full,
         source=source,
     )
@@ -252,7 +296,11 @@ def choices(group: Group, text: str, seed: int | None = None) -> list[Choice]:
     if not text.isascii() and text.encode(errors="ignore").decode() != text:
         raise InvalidParameter(f"{text!r} is no Unicode text; rename the file?")
     # a file of this very name: its brackets are no parameters
-    asked = Spelled(text, {}) if os.path.isfile(text) else spelled(text)
+    asked = Spelled(text, {}) if os.path.exists(text) else spelled(text)
+    if os.path.isdir(asked.name) and asked.name not in names(group):
+        if asked.values:
+            raise InvalidParameter(f"{text}: parameters are those of a file, not of a folder")
+        return [one for path in members(group, asked.name) for one in choices(group, path, seed)]
     if group == "problems" and Path(asked.name).suffix.lower() in DATA_FILES:
         if not os.path.isfile(asked.name):
             raise UnknownName(f"no file {asked.name}")
@@ -271,6 +319,10 @@ def choices(group: Group, text: str, seed: int | None = None) -> list[Choice]:
         for key, values in asked.values.items()
     }
     grids = list(found.grid) if not asked.values else [{}]
+    if (several := math.prod(map(len, given.values()))) > LARGEST_GRID:
+        raise InvalidParameter(
+            f"{found.name}: its values make a grid of {several}; at most {LARGEST_GRID} are allowed"
+        )
     combinations = [
         {**typed(found, grid), **dict(zip(given, values, strict=True))}
         for grid in grids
@@ -298,7 +350,9 @@ def build_solver(choice: Choice) -> Solver[Any, Any]:
 
 def build_problem(choice: Choice) -> QuadraticOverHull:
     """Make the problem of a choice."""
-    made = choice.entry.make(**choice.arguments)
+    source = choice.source
+    with attributed(source, read_by(Path(source)) if source.endswith(".py") else {}):
+        made = choice.entry.make(**choice.arguments)
     if not isinstance(made, QuadraticOverHull):
         raise InvalidProblem(f"{choice.name} must make a QuadraticOverHull; got {made!r}")
     return made

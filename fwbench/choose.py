@@ -12,6 +12,7 @@ import numpy as np
 
 from fwbench import catalog
 from fwbench.catalog import Choice
+from fwbench.corral import root_of
 from fwbench.geometry.forms import Factored, Kind
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import AUTO
@@ -21,6 +22,13 @@ _BY_KIND = {
     Kind.INDEFINITE: "away_steps",
     Kind.MONOTONE: "extragradient",
     Kind.GENERAL: "projected_gradient[momentum=none]",
+}
+# Of atoms in blocks, those that make do with passes over them.
+_IN_BLOCKS = {
+    Kind.CONCAVE: "away_steps",
+    Kind.INDEFINITE: "away_steps",
+    Kind.MONOTONE: "frank_wolfe",
+    Kind.GENERAL: "frank_wolfe",
 }
 
 # A linear part of the scale so small leaves the optimum near the mean, and where there are hardly
@@ -42,7 +50,10 @@ def choose(problem: QuadraticOverHull) -> str:
     'working_set'
     """
     if problem.kind is not Kind.CONVEX:
-        return _BY_KIND[problem.kind]
+        return (_BY_KIND if problem.in_memory else _IN_BLOCKS)[problem.kind]
+    if not problem.in_memory:
+        factored = root_of(problem.form, problem.d) is not None
+        return "working_set" if factored else "away_steps"
     rank = len(problem.form.F) if isinstance(problem.form, Factored) else problem.d
     quadratic = problem.quadratic_scale
     wide = problem.n <= FEW * rank

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
-from fwbench.geometry.forms import Diagonal, Scalar, along, semidefinite_root
+from fwbench.geometry.forms import Diagonal, Form, Scalar, along, semidefinite_root
 from fwbench.kernels.active_set import append
 from fwbench.kernels.working_set import INNER, coordinates
 from fwbench.lowering import COUNTERS, counted
@@ -61,15 +61,24 @@ class Rooted:
         return self.shift, self.scale, self.tie
 
 
-def rooted(problem: QuadraticOverHull) -> Rooted:
-    """Factor Q = R'R for exact methods; O(d³) for a dense Q, nothing for a diagonal one."""
-    d, form = problem.d, problem.form
-    root, stretch = np.empty((0, d)), np.ones(d)
-    atoms, mean, linear = problem.packed, problem.mean, problem.centred_c
+def root_of(form: Form, d: int) -> tuple[Array, Array] | None:
+    """Return root (r, d) and stretch (d,) with Q = R'R, R = root or, without rows, diag(stretch).
+
+    None where Q is not positive semidefinite. O(d³) for a dense Q, nothing for a diagonal one.
+    """
     if isinstance(form, Scalar | Diagonal) and (np.asarray(form.q) >= 0).all():
-        stretch *= np.sqrt(form.q)
-    elif (found := semidefinite_root(form)) is not None:
-        root, stretch = np.array(found, order="C"), np.zeros(d)  # Q = 0 leaves no row
+        return np.empty((0, d)), np.ones(d) * np.sqrt(form.q)
+    if (found := semidefinite_root(form)) is not None:
+        return np.array(found, order="C"), np.zeros(d)  # Q = 0 leaves no row
+    return None
+
+
+def rooted(problem: QuadraticOverHull) -> Rooted:
+    """Factor Q = R'R for exact methods."""
+    d, form = problem.d, problem.form
+    atoms, mean, linear = problem.packed, problem.mean, problem.centred_c
+    if (factored := root_of(form, d)) is not None:
+        root, stretch = factored
     else:  # convex along differences of atoms alone: its coordinates are the atoms
         left, _, signs = form.factors(problem.centred)
         Y = along(left, signs)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fwbench.analysis import fixed_points, rates, targets
+from fwbench.analysis.alike import named
 from fwbench.analysis.costs import costs
 from fwbench.analysis.diagrams import diagrams
 from fwbench.analysis.findings import Findings
@@ -19,6 +20,8 @@ from fwbench.analysis.layers import layers
 from fwbench.analysis.plane import atlases, pictures
 from fwbench.analysis.races import races
 from fwbench.execution.tasks import Task
+from fwbench.reading import Kept, sound
+from fwbench.shapes import integer, number, text, truth
 from fwbench.store import RunFolder
 from fwbench.trace import COLUMNS, Status
 
@@ -31,12 +34,12 @@ RUNS = (
     "rate_low", "rate_high", "rate_from", "rate_to", "host", "threads", "load_before",
     "load_after", "noisy", "steal", "peak_memory", "frequency_before", "frequency_after",
     "attempts", "cache_key", "solver_label", "instance_label", "rate_signal", "judged_queries",
-    "library", "tol", "pass_seconds", "gemv_seconds", "gram_seconds",
+    "library", "tol", "pass_seconds", "gemv_seconds", "gram_seconds", "shared",
 )  # fmt: skip
 INTEGERS = (
     "seed", "n", "d", "queries", "repetition", "order", "steps", "support", "lmo", "gradient",
     "matvec", "drop_steps", "rate_from", "rate_to", "threads", "attempts", "judged_queries",
-    "signal", "k", "k_low", "k_high", "lmo_high", "query",
+    "k", "k_low", "k_high", "lmo_high", "query",
 )  # fmt: skip
 FLOATS = (
     "seconds", "setup_seconds", "value", "value_centred", "gap", "gap_relative", "scale",
@@ -45,7 +48,14 @@ FLOATS = (
     "frequency_after", "target", "seconds_low", "seconds_high", "tol", "pass_seconds",
     "gemv_seconds", "gram_seconds",
 )  # fmt: skip
-BOOLEANS = ("noisy", "certified")
+BOOLEANS = ("noisy", "shared", "certified")
+# what a row of the journal may hold, besides null
+SHAPES = {
+    **dict.fromkeys((*RUNS, "sampling"), text),
+    **dict.fromkeys((*FLOATS, "best_vertex_centred"), number),
+    **dict.fromkeys(INTEGERS, integer),
+    **dict.fromkeys(BOOLEANS, truth),
+}
 LOCAL = 1e-6  # of the scale: a concave run that ends this far above the best vertex rests elsewhere
 NOT_STARTED = {"status": str(Status.INTERRUPTED), "reason": "not started; --resume runs it"}
 POINTS = ("run_id", "query", "class", "label", "certified", "support", "value", "gap")
@@ -83,9 +93,11 @@ def build(folder: RunFolder) -> Findings:
     Findings
         Nothing is run; the same journal gives the same findings.
     """
-    records = folder.records()
+    records = sound(folder.records(), SHAPES, str(folder.path))
+    kept = Kept(folder.points, records)
+    manifest = folder.manifest
     started = {record["row"]["run_id"] for record in records}
-    planned = [Task.from_dict(task) for task in folder.manifest["plan"]]
+    planned = [Task.from_dict(task) for task in manifest["plan"]]
     # every planned run has a row, the ones that never started too
     records += [
         {"row": task.columns() | NOT_STARTED, "trace": {}, "rest": None}
@@ -95,7 +107,9 @@ def build(folder: RunFolder) -> Findings:
     tolerances = {task.run_id: task.budget.tol for task in planned}
     for record in records:
         record["row"]["tol"] = tolerances.get(record["row"]["run_id"])
-    records.sort(key=lambda record: record["row"]["order"])
+    # as the question named them; in time they were made in another order
+    places = {task.run_id: place for place, task in enumerate(planned)}
+    records.sort(key=lambda record: places.get(record["row"]["run_id"], len(places)))
     runs, traces, reached, rests = [], [], [], []
     for _, group in itertools.groupby(
         sorted(records, key=lambda r: r["row"]["instance"]), key=lambda r: r["row"]["instance"]
@@ -117,7 +131,9 @@ def build(folder: RunFolder) -> Findings:
                     for one in targets.brackets(part, measure, column[first:], row["scale"])
                 ]
             rests += _rests(record)
-    table = _typed(runs, RUNS).sort_values("order", kind="stable", ignore_index=True)
+    table = _typed(runs, RUNS).sort_values(
+        "run_id", key=lambda ids: ids.map(places), kind="stable", ignore_index=True
+    )
     order = {run_id: i for i, run_id in enumerate(table["run_id"])}
     trace_columns = ("run_id", *COLUMNS, "suboptimality")
     in_order = [
@@ -132,23 +148,23 @@ def build(folder: RunFolder) -> Findings:
     trace, target_table, rest = in_order
     raced, spent, points = races(table, trace), costs(table, trace), sizes(table)
     return Findings(
-        manifest=folder.manifest,
+        manifest=manifest,
         runs=table,
         trace=trace,
         targets=target_table,
         fixed_points=rest,
-        winners=targets.winners(table, target_table),
-        agreement=_agreement(folder, records),
-        pictures=pictures(folder, records),
-        atlases=atlases(folder, records),
-        diagrams=diagrams() if folder.manifest.get("diagrams") else (),
-        races=raced,
-        costs=spent,
-        sizes=points,
-        growth=growth(points),
+        winners=named(targets.winners(table, target_table), "instance_label"),
+        agreement=_agreement(kept, records),
+        pictures=pictures(kept, records),
+        atlases=atlases(kept, records),
+        diagrams=diagrams() if manifest.get("diagrams") else (),
+        races=named(raced, "instance_label"),
+        costs=named(spent, "instance_label"),
+        sizes=named(points, "regime"),
+        growth=named(growth(points), "regime"),
         goals=goals(raced, spent),
         heads=heads(records),
-        layers=layers(records, folder.points),
+        layers=layers(records, kept.points),
         claims=folder.claims,
     )
 
@@ -256,7 +272,7 @@ def _rests(record: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _agreement(folder: RunFolder, records: list[dict[str, Any]]) -> pd.DataFrame:
+def _agreement(kept: Kept, records: list[dict[str, Any]]) -> pd.DataFrame:
     """Compare where every two solvers rest on an instance, the first repetition of each.
 
     Of a solver that ran at several tolerances the tightest counts.
@@ -267,13 +283,13 @@ def _agreement(folder: RunFolder, records: list[dict[str, Any]]) -> pd.DataFrame
     ended: dict[str, dict[str, tuple[dict[str, Any], Any, Any]]] = {}
     for record in records:
         row, facts = record["row"], record["rest"]
-        kept = folder.points(row["run_id"]) if facts and row["repetition"] == 0 else None
-        if facts and kept is not None and "points" in kept:
+        found = kept.points(row["run_id"]) if facts and row["repetition"] == 0 else None
+        if facts and found is not None and "points" in found:
             rests = np.array([place.certified for place in fixed_points.places(record)])
             others = ended.setdefault(row["instance"], {})
             before = others.get(row["solver_label"])
             if before is None or (row["tol"] or np.inf) < (before[0]["tol"] or np.inf):
-                others[row["solver_label"]] = (row, kept["points"], rests)
+                others[row["solver_label"]] = (row, found["points"], rests)
     for instance, group in ended.items():
         for (a, x, at_x), (b, y, at_y) in itertools.combinations(group.values(), 2):
             if len(x) != len(y) and 1 not in (len(x), len(y)):
@@ -281,9 +297,9 @@ def _agreement(folder: RunFolder, records: list[dict[str, Any]]) -> pd.DataFrame
             both = at_x & at_y
             x, y = (np.broadcast_to(z, (len(both), z.shape[1]))[both] for z in (x, y))
             if both.any():
-                found = fixed_points.apart(x, y, a["radius"])
+                compared = fixed_points.apart(x, y, a["radius"])
                 labels = (a["instance_label"], a["solver_label"], b["solver_label"])
-                rows.append(dict(zip(AGREEMENT, (instance, *labels, *found), strict=True)))
+                rows.append(dict(zip(AGREEMENT, (instance, *labels, *compared), strict=True)))
     return pd.DataFrame(rows, columns=list(AGREEMENT))
 
 

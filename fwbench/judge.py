@@ -31,6 +31,12 @@ BLOCK = 2**22  # entries of a block of scores
 EPSILON = float(np.finfo(np.float64).eps)
 
 
+def _finite(numbers: Array) -> bool:
+    """Say whether all numbers are finite; one product tells it but for numbers beyond 10¹⁵⁰."""
+    square = np.vdot(numbers, numbers)  # no ufunc: it warns of nothing
+    return math.isfinite(square) or bool(np.isfinite(numbers).all())
+
+
 @dataclass(frozen=True, eq=False)
 class Look:
     """One checkpoint, judged.
@@ -54,7 +60,7 @@ class Look:
     @property
     def finite(self) -> bool:
         """Whether every number is one."""
-        return bool(np.isfinite(self.offset).all())
+        return _finite(self.offset)
 
 
 class Judge:
@@ -188,14 +194,15 @@ class Judge:
         problem = self.problem
         rows = problem.offsets(weights.keys)
         offset = points[0] - problem.mean
-        if not (np.isfinite(weights.data).all() and np.isfinite(offset).all()):
+        if not (_finite(weights.data) and _finite(offset)):
             return Look(np.full((1, problem.d), np.nan), np.full(1, np.nan), None, {})
         off = offset - weights.data @ rows
         apart = max(math.sqrt(off @ off) - self.stored, 0.0) / (problem.radius or 1.0)
         w = np.maximum(weights.data, 0.0)
-        total = float(w.sum())
-        least = float(weights.data.min(initial=0.0))
-        violated = max(0.0, -least, abs(float(weights.data.sum()) - 1), apart)
+        # reductions themselves, not the methods around them: a run of few steps is mostly this
+        total = float(np.add.reduce(w))
+        least = float(np.minimum.reduce(weights.data, initial=0.0))
+        violated = max(0.0, -least, abs(float(np.add.reduce(weights.data)) - 1), apart)
         if total > 0:
             w /= total
         offset = w @ rows
@@ -238,9 +245,9 @@ class Judge:
         if self.moving:
             gap = look.row["gap_current"]
         else:
-            gap = float(look.gaps.max())
+            gap = look.row["gap"]
             if self.problem.kind is Kind.CONVEX and look.values is not None:
-                gap = min(gap, float(look.values.max()) - self.lower)
+                gap = min(gap, look.row["value_centred"] - self.lower)
         return float(max(gap, 0.0) / self.problem.scale) if self.problem.scale else 0.0
 
     @cached_property
@@ -268,6 +275,14 @@ class Judge:
         `field` is F at the points; `rows` are the offsets of the atoms that the weights name.
         """
         problem = self.problem
+        if len(offset) > 1 and not problem.in_memory:  # a pass a query
+            each = []
+            for q in range(len(offset)):
+                part = None if weights is None else slice(*weights.indptr[q : q + 2])
+                one = None if weights is None else weights.one(q)
+                few = None if rows is None or part is None else rows[part]
+                each.append(self._gaps(offset[q : q + 1], field[q : q + 1], one, few))
+            return np.concatenate(each)
         if len(offset) == 1:  # one pass over the atoms as they are, no array of their size
             best = problem.least_score(field[0])
             if weights is None or rows is None:

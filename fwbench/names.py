@@ -33,6 +33,12 @@ def registered(group: Group) -> dict[str, importlib.metadata.EntryPoint]:
     }
 
 
+def origin(point: importlib.metadata.EntryPoint) -> str:
+    """Return in words where an entry point comes from."""
+    package = point.dist
+    return f"{package.name} {package.version} ({point.value})" if package else point.value
+
+
 def names(group: Group) -> dict[str, str]:
     """Return all names with the first line of each file's docstring.
 
@@ -46,5 +52,5 @@ def names(group: Group) -> dict[str, str]:
         text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         lines[name] = text.split("\n", 1)[0]
     for name, point in registered(group).items():
-        lines.setdefault(name, f"from {point.value}")
+        lines.setdefault(name, f"from {origin(point)}")
     return dict(sorted(lines.items()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from fwbench.errors import InvalidProblem
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.compensated import matvec, two_product, two_sum
-from fwbench.geometry.forms import Diagonal, Form, Kind, LowRank, Scalar
+from fwbench.geometry.forms import Form, Kind, Scalar
 from fwbench.geometry.inputs import (
     checked_atoms,
     checked_form,
@@ -31,22 +31,14 @@ from fwbench.geometry.inputs import (
     refuse_infinite,
 )
 from fwbench.geometry.kinds import along_span, declared_kind, overlooked
-from fwbench.kernels.passes import (
-    block_minima,
-    extent,
-    farthest,
-    first_within,
-    least,
-    offsets_mean,
-)
+from fwbench.geometry.starts import checked_start
+from fwbench.listed import Extent, Listed
+from fwbench.pieces import Source
+from fwbench.reductions import Reduced, in_blocks
 
 Array = NDArray[np.float64]
 
 TIE = {np.dtype(np.float64): 2.0**-46, np.dtype(np.float32): 2.0**-17}
-# Blocks of atoms whose leaders a pass finds: as many as can hold a support, few enough to be cheap,
-# so small that their scores stay in the fastest cache.
-FEWEST_BLOCKS, MOST_BLOCKS, LARGEST_BLOCK = 64, 512, 512
-ENTRIES = 2**20  # of a block of centred atoms, where a block is multiplied by a matrix
 SMALLEST = 1e-290  # of a scale: below, squares of coordinates lose their digits
 RANK = 1e-12  # singular values of the centred atoms below this part of the largest are rounding
 KIND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
@@ -89,9 +81,9 @@ class QuadraticOverHull:
 
     Parameters
     ----------
-    atoms : array_like, shape (n, d)
+    atoms : array_like, Blocks or Dask array, shape (n, d)
         One atom a row; held as a read-only view. Texts such as "1/7" are exact rationals, in Q
-        and c as well.
+        and c as well. Blocks and Dask arrays are never in memory at once.
     Q : float, array_like of shape (d,) or (d, d), Factored, or LowRank
         Scalar, diagonal, dense, F'DF, or a field (not symmetric, or LR'). Default 1.
     c : array_like, shape (d,), optional
@@ -117,37 +109,40 @@ class QuadraticOverHull:
 
     def __init__(
         self,
-        atoms: ArrayLike,
+        atoms: ArrayLike | Source,
         Q: ArrayLike | Form = 1.0,
         c: ArrayLike | None = None,
         *,
         kind: str | None = None,
         start: Combinations | ArrayLike | None = None,
     ) -> None:
-        self._exact_atoms = rationals("atoms", atoms)
+        given: Any = atoms
+        held: Any = in_blocks(given)
+        self._exact_atoms = rationals("atoms", given) if held is None else None
         self._exact_Q = rationals("Q", Q)
         self._exact_c = rationals("c", [] if c is None else c)
-        self.atoms = checked_atoms(atoms)
-        self.dtype = self.atoms.dtype
-        self.n, self.d = self.atoms.shape
-        if not np.isfinite(self.mean).all():  # one pass: an entry that is not finite shows there
-            refuse_infinite("atoms", self.atoms)
-        self.form = checked_form(Q, self.atoms.shape)
-        self.c = checked_linear(c, self.atoms.shape)
+        self.atoms = held = checked_atoms(given) if held is None else held
+        self.dtype: np.dtype[Any] = held.dtype
+        self.n, self.d = shape = held.shape
+        # one pass: an entry that is not finite shows there
+        if not np.isfinite(self.mean).all() and self.in_memory:
+            refuse_infinite("atoms", held)
+        self.form = checked_form(Q, shape)
+        self.c = checked_linear(c, shape)
         if kind is not None:
             self.kind = self._checked_kind(kind)
         if start is not None:
-            self.start = self._checked_start(start)
+            self.start = checked_start(start, self.n)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the view of the atoms: it would come back as a copy, and writeable."""
-        return {name: value for name, value in self.__dict__.items() if name != "packed"}
+        return {k: value for k, value in self.__dict__.items() if k not in ("packed", "passes")}
 
     def unprepared(self) -> QuadraticOverHull:
         """Return the same problem with nothing found out yet but its kind and start."""
         other = copy.copy(self)
-        for name in ("packed", "mean", "centred", "centred_c", "radius", "value_at_mean",
-                     "_at_mean", "tie", "block"):  # fmt: skip
+        for name in ("packed", "passes", "mean", "centred", "centred_c", "radius", "value_at_mean",
+                     "at_mean", "tie", "least_vertex_value"):  # fmt: skip
             other.__dict__.pop(name, None)
         other.form = dataclasses.replace(self.form)  # type: ignore[type-var] # forms are
         return other
@@ -166,17 +161,10 @@ class QuadraticOverHull:
         """
         tolerance = KIND[self.dtype]
         kind = self.form.kind(tolerance)
-        if (root := overlooked(self.form, kind)) is not None:
-            blocks = (self.offsets(keys) @ root for keys in self._blocks_of_rows())
-            most = max((block**2).sum(axis=1).max() for block in blocks)
-            if most > tolerance * self.quadratic_scale:
-                return Kind.INDEFINITE
-        return kind
-
-    def _blocks_of_rows(self) -> Iterator[slice]:
-        """Yield slices of atoms that fit into memory when they are multiplied by a matrix."""
-        for first in range(0, self.n, max(1, ENTRIES // self.d)):
-            yield slice(first, first + max(1, ENTRIES // self.d))
+        root = overlooked(self.form, kind)
+        if root is None or self.passes.widest(self.mean, root) <= tolerance * self.quadratic_scale:
+            return kind
+        return Kind.INDEFINITE
 
     def _checked_kind(self, declared: str) -> Kind:
         if declared not in set(Kind):
@@ -184,6 +172,11 @@ class QuadraticOverHull:
         certified = self.kind
         if declared == certified:
             return certified
+        if not self.in_memory:
+            raise InvalidProblem(
+                f"kind was declared {declared}, but Q is {certified} (whether that holds along "
+                "differences of atoms is not looked for where they lie in blocks)"
+            )
         # Q may be what was declared along differences of atoms alone
         bends = along_span(self.form, self.centred, RANK)
         small = KIND[self.dtype] * self.quadratic_scale
@@ -192,23 +185,31 @@ class QuadraticOverHull:
     # -- the function ------------------------------------------------------------------------
 
     @cached_property
+    def passes(self) -> Listed | Reduced:
+        """What goes once over all atoms, in memory or in blocks."""
+        return Listed(self.packed) if isinstance(self.atoms, np.ndarray) else Reduced(self.atoms)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the atoms are; else they lie in blocks, never packed nor centred."""
+        return self.passes.in_memory
+
+    @cached_property
     def packed(self) -> NDArray[Any]:
         """The atoms in C order, read-only: what passes run over; their own memory if they are."""
+        if not isinstance(self.atoms, np.ndarray):
+            return self.passes.packed
         return read_only(np.ascontiguousarray(self.atoms))
 
     @cached_property
     def mean(self) -> Array:
         """The atoms' mean μ, shape (d,): the origin of all centred coordinates."""
-        # the mean of the differences to one atom keeps the digits of a cloud far from 0
-        offsets = np.empty(self.d)
-        with np.errstate(over="ignore", invalid="ignore"):
-            offsets_mean(self.packed, offsets)
-            return np.asarray(self.atoms[0] + offsets)
+        return self.passes.mean()
 
     @cached_property
     def centred(self) -> Array:
         """The atoms minus their mean, shape (n, d), float64."""
-        return self.atoms - self.mean
+        return np.asarray(self.atoms if self.in_memory else self.packed) - self.mean
 
     @cached_property
     def centred_c(self) -> Array:
@@ -225,54 +226,44 @@ class QuadraticOverHull:
         total, rounding = two_sum(self.c, high)
         return total + (rounding + low)
 
-    @cached_property
+    @property
     def block(self) -> int:
         """How many atoms share a block of a pass."""
-        wanted = min(max(FEWEST_BLOCKS, 2 * self.d), MOST_BLOCKS)
-        return int(min(-(-self.n // wanted), LARGEST_BLOCK))
+        return self.passes.block
 
     @cached_property
-    def _at_mean(self) -> tuple[float, float, NDArray[np.int64], Array]:
+    def at_mean(self) -> Extent:
         """What one pass finds at the mean: both extents, and the leader of each block."""
-        form, sizes = self.form, np.zeros(self.d)
-        if isinstance(form, Scalar | Diagonal):
-            sizes[:] = np.abs(form.q)
-        blocks = -(-self.n // self.block)
-        keys, scores = np.empty(blocks, dtype=np.int64), np.empty(blocks)
-        square, height = extent(
-            self.packed, self.mean, sizes, self.centred_c, keys, scores, self.block
-        )
-        if isinstance(form, LowRank):
-            square = form.scale(self.centred)
-        elif not isinstance(form, Scalar | Diagonal):
-            square = max(form.scale(self.offsets(keys)) for keys in self._blocks_of_rows())
-        if not np.isfinite(square + height):
+        found = self.passes.extent(self.mean, self.form, self.centred_c)
+        if not np.isfinite(found.square + found.height):
             raise InvalidProblem("atoms, Q or c are so large that values of f overflow; rescale")
-        if square + height < SMALLEST and 0 < np.ptp(self.atoms) < SMALLEST**0.5:
+        if found.square + found.height < SMALLEST and 0 < self.passes.width() < SMALLEST**0.5:
             raise InvalidProblem("atoms lie so close that values of f underflow; rescale")
-        return float(square), float(height), read_only(keys), read_only(scores)
+        return found
 
     @property
     def leaders_at_mean(self) -> tuple[NDArray[np.int64], Array]:
         """The leader of each block of atoms at μ and its score ⟨F(μ), v − μ⟩, (blocks,) each."""
-        return self._at_mean[2:]
+        return self.at_mean.keys, self.at_mean.scores
 
     @property
     def quadratic_scale(self) -> float:
         """The part of the scale that is of the quadratic term."""
-        return self._at_mean[0]
+        return self.at_mean.square
 
     @property
     def scale(self) -> float:
         """What every tolerance is relative to: the sizes of both terms over the hull, summed."""
-        return self._at_mean[0] + self._at_mean[1]
+        return self.at_mean.square + self.at_mean.height
 
     @cached_property
     def radius(self) -> float:
         """Largest distance of an atom to the mean."""
         if isinstance(self.form, Scalar) and self.form.q:
             return float(np.sqrt(self.quadratic_scale / abs(self.form.q)))
-        return float(np.sqrt(farthest(self.packed, self.mean, np.ones(self.d))))
+        if isinstance(self.passes, Reduced):  # found beside the rest
+            return float(np.sqrt(self.at_mean.reach))
+        return float(np.sqrt(self.passes.farthest(self.mean)))
 
     @cached_property
     def value_at_mean(self) -> float:
@@ -292,34 +283,32 @@ class QuadraticOverHull:
         """Return f at each row of x, shape (..., d)."""
         return np.asarray(self.centred_value(np.asarray(x) - self.mean) + self.value_at_mean)
 
+    @cached_property
+    def least_vertex_value(self) -> float:
+        """The least f(v) − f(μ) over the atoms: where f is concave, its minimum over the hull."""
+        if isinstance(self.passes, Reduced):
+            return self.passes.least_value(self.mean, self.form, self.centred_c)
+        return float(self.centred_value(self.centred).min())
+
     # -- the feasible set --------------------------------------------------------------------
 
     def rows(self, keys: ArrayLike) -> NDArray[Any]:
         """Return the coordinates of the atoms with these keys, shape (len(keys), d)."""
-        return np.asarray(self.atoms[np.asarray(keys, dtype=np.int64)])
+        return np.asarray(self.passes.rows(np.asarray(keys, dtype=np.int64)))
 
-    def offsets(self, keys: ArrayLike | slice) -> Array:
+    def offsets(self, keys: ArrayLike) -> Array:
         """Return the coordinates of the atoms with these keys from the mean, (len(keys), d)."""
-        rows = self.packed[keys] if isinstance(keys, slice) else self.rows(keys)
-        return np.asarray(rows - self.mean)
+        return np.asarray(self.rows(keys) - self.mean)
 
     def least_score(self, field: Array) -> float:
         """Return the least ⟨field, v − μ⟩ over the atoms; one pass, no memory of their size."""
-        return float(least(self.packed, self.mean, field))
-
-    def _first_within(self, field: Array, keys: Any, scores: Array, tie: float) -> int:
-        """Return the lowest key whose score is within `tie` of the least of all blocks."""
-        bound = scores.min() + tie
-        return int(first_within(self.packed, self.mean, field, bound, keys, scores, self.block))
+        return self.passes.least(self.mean, field)
 
     def oracle(self, direction: ArrayLike) -> int:
         """Return the key of an atom with the least ⟨direction, v⟩, the lowest in a tie."""
         field = np.asarray(direction, dtype=np.float64)
         tie = TIE[self.dtype] * -min(self.least_score(field), self.least_score(-field))
-        blocks = -(-self.n // self.block)
-        keys, scores = np.empty(blocks, dtype=np.int64), np.empty(blocks)
-        block_minima(self.packed, self.mean, field, keys, scores, self.block)
-        return self._first_within(field, keys, scores, tie)
+        return self.passes.leader(self.mean, field, tie)
 
     @cached_property
     def tie(self) -> float:
@@ -329,40 +318,22 @@ class QuadraticOverHull:
     @cached_property
     def start(self) -> Combinations:
         """Where queries start: by default one, at the atom that leads at the mean."""
-        keys, scores = self.leaders_at_mean
-        leader = self._first_within(self.centred_c, keys, scores, self.tie)
-        return Combinations.vertices([leader])
+        found = self.at_mean
+        return Combinations.vertices(
+            [self.passes.leader(self.mean, self.centred_c, self.tie, found)]
+        )
 
     def starting_at(self, start: Combinations | ArrayLike) -> QuadraticOverHull:
         """Return the same problem with other starts; what was found of it stays known."""
         other = copy.copy(self)
         other.__dict__.pop("fingerprint", None)
-        other.start = self._checked_start(start)
+        other.start = checked_start(start, self.n)
         return other
 
     @cached_property
     def every_atom(self) -> Combinations:
         """One query at each atom: a cloud of tokens."""
         return Combinations.vertices(np.arange(self.n))
-
-    def _checked_start(self, start: Combinations | ArrayLike) -> Combinations:
-        combinations = start if isinstance(start, Combinations) else None
-        if combinations is None:
-            keys = np.atleast_1d(np.asarray(start))
-            if keys.dtype.kind not in "iu" or keys.ndim != 1:
-                raise InvalidProblem(
-                    f"start must be keys of atoms or Combinations; got {keys.dtype} {keys.shape}"
-                )
-            combinations = Combinations.vertices(keys)
-        keys = combinations.keys
-        if combinations.m == 0 or (keys.size and not 0 <= keys.min() <= keys.max() < self.n):
-            raise InvalidProblem(f"start must name atoms by keys 0 to {self.n - 1}; got {keys}")
-        if combinations.data.dtype.kind != "f":
-            raise InvalidProblem(f"start: weights must be floats; got {combinations.data.dtype}")
-        sums = combinations.sums()
-        if (combinations.data < 0).any() or not np.allclose(sums, 1, rtol=0, atol=1e-12):
-            raise InvalidProblem("start must be convex combinations: weights >= 0 that sum to 1")
-        return combinations
 
     # -- exactly -----------------------------------------------------------------------------
 
@@ -371,7 +342,7 @@ class QuadraticOverHull:
         """The atoms as Fractions, shape (n, d): the texts given, else each double as it is."""
         if self._exact_atoms is not None:
             return self._exact_atoms
-        return _exact(self.atoms.astype(np.float64))
+        return _exact(self.packed.astype(np.float64))
 
     @cached_property
     def exact_chain(self) -> tuple[NDArray[Any], ...]:
@@ -392,7 +363,9 @@ class QuadraticOverHull:
         """Hash of everything that determines the problem: 16 hex digits."""
         digest = hashlib.sha256(type(self.form).__name__.encode())
         start = (self.start.indptr, self.start.keys, self.start.data)
-        for array in (self.atoms, *self.form.chain(), self.c, *start):
+        digest.update(f"{self.dtype.str}{self.atoms.shape}".encode())
+        digest.update(self.passes.content())
+        for array in (*self.form.chain(), self.c, *start):
             digest.update(f"{array.dtype.str}{array.shape}".encode())
             digest.update(np.ascontiguousarray(array).tobytes())
         for exact in (self._exact_atoms, self._exact_Q, self._exact_c):

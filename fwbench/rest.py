@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from fwbench.geometry.combinations import Combinations
 from fwbench.judge import BLOCK
 from fwbench.problem import QuadraticOverHull
+from fwbench.surroundings import Around, Edges, around, everywhere
 
 Array = NDArray[np.float64]
 
@@ -18,6 +20,8 @@ NEAR = 1e-6  # of the scale: atoms this close to the least score span the face; 
 STILL = 1e-4  # of the radius: a query that moves less is quiet
 PERIODS = 64  # the longest cycle that is looked for
 RANK = 1e-9  # singular values below this part of the largest are rounding
+
+_HULLS: WeakKeyDictionary[QuadraticOverHull, int] = WeakKeyDictionary()  # no problem stays for it
 
 
 def affine_rank(points: Array) -> int:
@@ -28,11 +32,13 @@ def affine_rank(points: Array) -> int:
     >>> affine_rank(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))
     1
     """
-    edges = points[1:] - points[0]
+    return _rank(points[1:] - points[0], float(np.abs(points).max(initial=0.0)))
+
+
+def _rank(edges: Array, size: float) -> int:
     if edges.size == 0:
         return 0
     values = np.linalg.svd(edges, compute_uv=False)
-    size = float(np.abs(points).max(initial=0.0))
     return int((values > RANK * max(float(values[0]), RANK * size)).sum())
 
 
@@ -69,8 +75,7 @@ def facts(
         keys have weight above 10⁻⁶), period, value.
     """
     radius, scale = problem.radius or 1.0, problem.scale or 1.0
-    hull = affine_rank(problem.centred)
-    field = problem.centred_field(offset)
+    hull = _hull(problem)
     out: dict[str, list[Any]] = {
         name: []
         for name in ("gap_relative", "drift", "nearest", "distance", "leads", "leads_itself",
@@ -83,27 +88,51 @@ def facts(
     )
     drifts = drift([*recent, offset])
     for q in range(len(offset)):
-        away = np.linalg.norm(problem.centred - offset[q], axis=1)
-        nearest = int(away.argmin())
-        scores = problem.centred @ field[q]
-        itself = problem.centred @ problem.centred_field(problem.centred[nearest])
+        # a face that holds x holds the atoms that x is made of
         support = _support(weights, q)
-        near = scores <= scores.min() + NEAR * problem.scale
-        near[support or []] = True  # a face that holds x holds the atoms that x is made of
-        face = np.flatnonzero(near)
+        look = _around if problem.in_memory else around
+        found = look(problem, offset[q], support or [], NEAR * problem.scale)
+        face = found.face
         out["gap_relative"].append(float(gaps[q] / scale))
         out["drift"].append(float(drifts[q] / radius))
-        out["nearest"].append(nearest)
-        out["distance"].append(float(away[nearest] / radius))
-        out["leads"].append(bool(scores[nearest] <= scores.min() + NEAR * problem.scale))
-        out["leads_itself"].append(bool(itself[nearest] <= itself.min() + problem.tie))
-        out["face"].append(hull if len(face) == problem.n else affine_rank(problem.centred[face]))
+        out["nearest"].append(found.nearest)
+        out["distance"].append(found.distance / radius)
+        out["leads"].append(found.score <= found.least + NEAR * problem.scale)
+        out["leads_itself"].append(found.own <= found.least_there + problem.tie)
+        out["face"].append(hull if face.many == problem.n else _rank(face.factor, face.size))
         out["hull"].append(hull)
         out["support"].append(None if support is None else support[:8])
         out["used"].append(None if support is None else len(support))
         out["period"].append(period[q])
         out["value"].append(None if values is None else float(values[q]))
     return out
+
+
+def _hull(problem: QuadraticOverHull) -> int:
+    """Return the dimension of the hull, found once a problem: O(nd²)."""
+    if problem not in _HULLS:
+        if problem.in_memory:
+            _HULLS[problem] = affine_rank(problem.centred)
+        else:
+            whole = everywhere(problem)
+            _HULLS[problem] = _rank(whole.factor, whole.size)
+    return _HULLS[problem]
+
+
+def _around(problem: QuadraticOverHull, offset: Array, support: list[int], near: float) -> Around:
+    """Do what `around` does, for atoms in memory."""
+    away = np.linalg.norm(problem.centred - offset, axis=1)
+    nearest = int(away.argmin())
+    scores = problem.centred @ problem.centred_field(offset)
+    itself = problem.centred @ problem.centred_field(problem.centred[nearest])
+    within = scores <= scores.min() + near
+    within[support] = True
+    face = problem.centred[within]
+    edges = Edges(len(face), face[1:] - face[0], float(np.abs(face).max(initial=0.0)))
+    return Around(
+        nearest, float(away[nearest]), float(scores[nearest]), float(scores.min()),
+        float(itself[nearest]), float(itself.min()), edges,
+    )  # fmt: skip
 
 
 def _support(weights: Combinations | None, query: int) -> list[int] | None:

@@ -16,27 +16,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fwbench.endings import Budget, Referee
 from fwbench.errors import MissingExtra, said
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.judge import Judge, Look
+from fwbench.observing import Observer, Stage, Unobserved
 from fwbench.problem import QuadraticOverHull
+from fwbench.reductions import BLOCKWISE
 from fwbench.rest import STILL, cycles, drift, facts, onward
 from fwbench.solver import Queries, Sampling, Solver, SolverEntry, autonomous, counted, each
 from fwbench.timing import OWN_SUM_SECONDS, asked, prepared, uninterrupted
 from fwbench.trace import Status, Trace, checkpoints
 from fwbench.warm import warm
 
-ROUNDING = 1e-14  # of the scale: a value that falls by less than this stands still
+__all__ = ["Budget", "Run", "misfit", "run"]
 
-
-@dataclass(frozen=True)
-class Budget:
-    """What a run may use."""
-
-    tol: float = 1e-8
-    max_steps: int = 10_000
-    max_seconds: float = 10.0
+APART = 1e-6  # of the radius: two runs from one start that end farther apart are two methods
 
 
 @dataclass(eq=False)
@@ -59,6 +55,9 @@ def misfit(entry: SolverEntry, solver: Any, problem: QuadraticOverHull) -> str |
     if problem.kind not in entry.kinds:
         kinds = ", ".join(sorted(entry.kinds))
         return f"{entry.name} runs on {kinds} problems; this one is {problem.kind}"
+    if not (problem.in_memory or getattr(solver, "blockwise", False)):
+        able = ", ".join(BLOCKWISE)
+        return f"{entry.name} needs the atoms in memory; where they lie in blocks, {able} run"
     refuses: Callable[[QuadraticOverHull], str | None] | None = getattr(solver, "refuses", None)
     return refuses(problem) if refuses is not None else None
 
@@ -68,6 +67,8 @@ def run(
     solver: Solver[Any, Any],
     entry: SolverEntry,
     budget: Budget,
+    observer: Observer | None = None,
+    trace: Trace | None = None,
 ) -> Run:
     """Run a solver on a problem.
 
@@ -78,19 +79,24 @@ def run(
     entry : SolverEntry
         What its file says of it.
     budget : Budget
+    observer : Observer, optional
+        Is told what the run is about to do, and each checkpoint.
+    trace : Trace, optional
+        An empty one, to be filled: what is known of a run that is interrupted.
 
     Returns
     -------
     Run
         With exactly one status and a reason in words; nothing is raised but KeyboardInterrupt.
     """
-    trace = Trace()  # what a run that raises had shown by then
+    trace = Trace() if trace is None else trace  # what a run that raises had shown by then
     try:
         if (within := getattr(solver, "within", None)) is not None:
             solver = within(budget.tol, budget.max_seconds)
         if (reason := misfit(entry, solver, problem)) is not None:
             return Run(Status.SKIPPED, reason)
-        return _Session(problem, solver, entry, budget, trace).run()
+        watched = observer or Unobserved()
+        return _Session(problem, solver, entry, budget, trace, watched).run()
     except MissingExtra as error:
         return Run(Status.SKIPPED, str(error))
     except MemoryError as error:
@@ -116,9 +122,10 @@ class _Session:
         entry: SolverEntry,
         budget: Budget,
         trace: Trace,
+        observer: Observer,
     ) -> None:
         self.problem, self.entry, self.budget, self.trace = problem, entry, budget, trace
-        self.foreign = entry.sampling is not Sampling.ADVANCE  # asked for its own answer
+        self.observer = observer
         starts = getattr(solver, "start", None)
         self.start: Combinations = starts(problem) if starts is not None else problem.start
         if entry.queries is Queries.ANY:
@@ -129,6 +136,9 @@ class _Session:
         self.scheduled = bool(getattr(solver, "scheduled", False))
         self.autonomous = autonomous(solver) and not self.scheduled
         self.judge = Judge.of(problem, entry, solver)
+        steady = not (self.moving or self.scheduled)
+        self.referee = Referee(problem, entry, budget, self.judge, trace, steady)
+        self.foreign = self.referee.foreign
         self.clock = 0  # nanoseconds inside advance
         self.limit = 1  # of the steps of the last call of a foreign method
         self.recent: list[tuple[int, NDArray[np.float64]]] = []
@@ -136,6 +146,7 @@ class _Session:
         self.first: Look | None = None
 
     def run(self) -> Run:
+        self.observer.enters(Stage.WARMING)
         warm(self.problem, self.solver, self.entry, self.start)
         collector = gc.isenabled()
         gc.collect()
@@ -148,16 +159,20 @@ class _Session:
                 gc.enable()
 
     def _run(self) -> Run:
+        self.observer.enters(Stage.PREPARING)
         model, state, setup = prepared(self.solver, self.problem, self.start)
+        self.observer.enters(Stage.JUDGING)
         at = self._checkpoints()
         look = self.first = self._look(state, 0)
         stop, state, look = (self._ask if self.foreign else self._walk)(model, state, look, at)
         if look.finite and self.judge.inside and look.row["feasibility"] is None:
             look = self._found(state)
-        status, reason = self._verdict(state, look, stop)
+        status, reason = self.referee.verdict(look, state, stop)
         row = self._row(state, look) | {"setup_seconds": setup}
-        row |= self._seconds(model, state, status)
-        done = Run(status, reason, row, self.trace)
+        seconds, apart = self._seconds(model, state, status)
+        if apart is not None and not status.is_failure:
+            status, reason = Status.ERROR, apart
+        done = Run(status, reason, row | seconds, self.trace)
         if look.finite:
             with self.judge.quiet():
                 self._settle(done, model, state, look)
@@ -181,28 +196,28 @@ class _Session:
         self, model: Any, state: Any, look: Look, at: list[int]
     ) -> tuple[tuple[Status, str] | None, Any, Look]:
         """Advance from checkpoint to checkpoint until there is a reason to stop."""
-        stop = self._stop(look, state)
+        stop = self.referee.stop(look, state, self.clock)
         for k in at:
             if stop is not None:
                 break
             while state.steps < k and not state.done:
                 self._advance(model, state, self._stretch(state, k))
-                if self._late:
+                if self.referee.late(self.clock):
                     break
             last = state.done or state.steps >= self.budget.max_steps
             look = self._look(state, state.steps, last=last)
-            stop = self._stop(look, state)
+            stop = self.referee.stop(look, state, self.clock)
             certified = stop is not None and stop[0] is Status.CONVERGED
             if certified and look.row["feasibility"] is None:
                 look = self._found(state)  # a gap proves nothing of a point outside the hull
-                stop = stop if self._feasible(look, state) else None
+                stop = stop if self.referee.feasible(look, state) else None
         return stop, state, look
 
     def _ask(
         self, model: Any, state: Any, look: Look, at: list[int]
     ) -> tuple[tuple[Status, str] | None, Any, Look]:
         """Ask a foreign method for its answer within each limit, until it ends by itself."""
-        stop = None if look.finite else self._stop(look, state)
+        stop = None if look.finite else self.referee.stop(look, state, self.clock)
         for limit in at:
             if stop is not None:
                 break
@@ -211,22 +226,11 @@ class _Session:
             self.clock, self.limit = 0, limit
             self._advance(model, state, limit)
             look = self._look(state, state.steps, last=True)
-            stop = self._stop(look, state)
+            stop = self.referee.stop(look, state, self.clock)
             if stop is None and state.steps < limit:  # by a limit of time of its own
-                stop = Status.TIMEOUT, f"stopped short of {limit} steps{self._certified(look)}"
+                certified = self.referee.certified(look)
+                stop = Status.TIMEOUT, f"stopped short of {limit} steps{certified}"
         return stop, state, look
-
-    @property
-    def _late(self) -> bool:
-        return self.clock > self.budget.max_seconds * 1e9
-
-    def _certified(self, look: Look) -> str:
-        reached = self.judge.certified(look)
-        return "" if reached is None else f", certified gap {reached:.1e} of the scale"
-
-    def _feasible(self, look: Look, state: Any) -> bool:
-        violated = look.row.get("feasibility")
-        return violated is None or violated <= self.judge.allowed(state.steps, self.budget.tol)
 
     def _stretch(self, state: Any, k: int) -> int:
         """Return how many steps to take at once: to k, less where the clock would not let it."""
@@ -239,19 +243,23 @@ class _Session:
 
     def _advance(self, model: Any, state: Any, steps: int) -> None:
         before = state.steps
+        self.observer.enters(Stage.ADVANCE, self.clock)
         begun = perf_counter_ns()
         self.solver.advance(model, state, steps)
         self.clock += perf_counter_ns() - begun
-        if state.steps <= before and not state.done and not self._late:
+        self.observer.enters(Stage.JUDGING, self.clock)
+        if state.steps <= before and not state.done and not self.referee.late(self.clock):
             raise RuntimeError(f"advance({steps}) left state.steps at {state.steps}")
 
     def _look(self, state: Any, k: int, *, last: bool = False) -> Look:
         look = self.judge.look(state.points(), state.weights(), last=last)
         counters = counted(state)
         counts = {name: counters.get(name) for name in ("lmo", "gradient", "matvec")}
-        self.trace.add(k=k, seconds=self.clock / 1e9, **look.row, **counts)
+        row = {"k": k, "seconds": self.clock / 1e9, **look.row, **counts}
+        self.trace.add(**row)
+        self.observer.looked(row)
         self.recent.append((k, look.offset))
-        if self.problem.d == 2:
+        if self.problem.d == 2 and self.problem.in_memory:  # a picture shows all atoms
             self.path.append(look.offset + self.problem.mean)
         return look
 
@@ -261,70 +269,6 @@ class _Session:
         self.trace.replace_last(**look.row)
         self.recent[-1] = (state.steps, look.offset)
         return look
-
-    # -- reasons to stop ---------------------------------------------------------------------
-
-    def _stop(self, look: Look, state: Any) -> tuple[Status, str] | None:
-        budget, certified = self.budget, self._certified(look) if self.foreign else ""
-        if not look.finite:
-            return Status.NONFINITE, f"coordinates or scores not finite after {state.steps} steps"
-        reached = self.judge.certified(look)
-        own = not self.foreign or state.done or state.steps >= budget.max_steps
-        direct = self.entry.sampling is Sampling.ONCE
-        if own and not direct and reached is not None and reached <= budget.tol:
-            gap = "gap to the current keys" if self.moving else "gap"
-            return Status.CONVERGED, f"certified {gap} {reached:.1e} of the scale <= {budget.tol:g}"
-        if state.done and not (self.foreign and self._late):
-            after = "" if direct else f" after {state.steps} steps"
-            return Status.FINISHED, f"the method ended by itself{after}{certified}"
-        if self._late:
-            return Status.TIMEOUT, f"{budget.max_seconds:g} s on the clock spent{certified}"
-        if direct and state.steps:
-            if 2 * self.clock > budget.max_seconds * 1e9:  # a code's own clock may be ahead
-                return Status.TIMEOUT, f"stopped within {budget.max_seconds:g} s{certified}"
-            return Status.ERROR, "the method did not end by itself although it is a direct one"
-        if state.steps >= budget.max_steps:
-            return Status.BUDGET, f"{budget.max_steps} steps spent"
-        asked = self.judge.inside and not (self.foreign or self.moving or self.scheduled)
-        convex, rounding = self.problem.kind is Kind.CONVEX, ROUNDING * self.problem.scale
-        if asked and self.trace.stalled(convex=convex, rounding=rounding):
-            return Status.STALLED, f"no gain from step {state.steps // 2} to {state.steps}"
-        return None
-
-    def _verdict(
-        self, state: Any, look: Look, stop: tuple[Status, str] | None
-    ) -> tuple[Status, str]:
-        """Give the run its one status; a claim and a violation outweigh the reason to stop."""
-        if stop is not None and stop[0] is Status.NONFINITE:
-            return stop
-        reached = self.judge.certified(look)
-        cut = self.foreign and stop is not None and stop[0] is Status.TIMEOUT
-        if not (cut or self._feasible(look, state)):
-            violated = look.row["feasibility"]
-            return Status.INFEASIBLE, f"weights are {violated:.1e} from convex weights of the point"
-        promised = max(self.budget.tol, self.entry.promise)
-        above = self._above_best_vertex(look)
-        short = above if above is not None else reached
-        if state.claim == "optimal" and short is not None and short > promised:
-            return Status.WRONG, (
-                f"called itself optimal {short:.1e} of the scale short; {promised:g} was promised"
-            )
-        if stop is not None:
-            return stop
-        return Status.ERROR, "the method did not end"  # no list of steps ends without a reason
-
-    def _best_vertex(self) -> float | None:
-        """Return the least centred value of an atom: the minimum of a concave problem."""
-        if self.problem.kind is not Kind.CONCAVE:
-            return None
-        return float(self.problem.centred_value(self.problem.centred).min())
-
-    def _above_best_vertex(self, look: Look) -> float | None:
-        """Return (value − best vertex)/scale on a concave problem."""
-        best = self._best_vertex()
-        if best is None or look.values is None:
-            return None
-        return max(0.0, float(look.values.max()) - best) / (self.problem.scale or 1.0)
 
     # -- what is kept ------------------------------------------------------------------------
 
@@ -350,20 +294,39 @@ class _Session:
             "matvec": counters.get("matvec"),
             "drop_steps": counters.get("drop"),
             "sampling": str(self.entry.sampling),
-            "best_vertex_centred": self._best_vertex(),
+            "best_vertex_centred": self.referee.best_vertex(),
             "judged_queries": None if self.judge.sample is None else len(self.judge.sample),
         }
 
-    def _seconds(self, model: Any, state: Any, status: Status) -> dict[str, Any]:
-        """Time one call from a fresh start to the last step: the median of a few repeats."""
-        own = self.clock / 1e9
+    def _seconds(self, model: Any, state: Any, status: Status) -> tuple[dict[str, Any], str | None]:
+        """Time one call from a fresh start to the last step: the median of a few repeats.
+
+        Returns columns of the row and, where that call ended elsewhere, what must be wrong.
+        """
+        own, apart = self.clock / 1e9, None
         if own > OWN_SUM_SECONDS or status is Status.NONFINITE or state.steps == 0:
-            return {"seconds": own, "seconds_from": "trace"}
+            return {"seconds": own, "seconds_from": "trace"}, None
+        self.observer.enters(Stage.REPEATING)
         if self.foreign:
             whole = asked(self.solver, model, self.start, self.limit, self.trace)
         else:
-            whole = uninterrupted(self.solver, model, self.start, self.trace)
-        return {"seconds": whole, "seconds_from": "run"}
+            whole, again = uninterrupted(self.solver, model, self.start, self.trace)
+            apart = self._apart(state.points(), again.points())
+        self.observer.enters(Stage.JUDGING)
+        return {"seconds": whole, "seconds_from": "run"}, apart
+
+    def _apart(self, points: NDArray[np.float64], again: NDArray[np.float64]) -> str | None:
+        """Return what is wrong with a method that does not come to the same points twice."""
+        if np.array_equal(points, again):
+            return None
+        away = float(np.abs(points - again).max()) / (self.problem.radius or 1.0)
+        if away <= APART:
+            return None
+        return (
+            f"a second run from the same start ended {away:.1e} of the radius elsewhere: the "
+            "solver keeps something between runs, or advance(a), then advance(b), is not "
+            "advance(a + b)"
+        )
 
     def _settle(self, done: Run, model: Any, state: Any, look: Look) -> None:
         """Measure where the run came to rest, and keep its last points."""

@@ -1,103 +1,34 @@
 """A run folder: the journal is the truth, everything else in it is a view.
 
-``journal.jsonl`` holds a line a run: a checksum and what the run gave. Reading leaves a torn tail
-(the process was killed while writing) and lines whose checksum is wrong out, with a warning;
-before more runs are written, the tail is cut and such lines are set aside.
+One process at a time writes it, the one that holds its lock; others may read meanwhile.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
-import math
-import os
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
-import numpy as np
-
+from fwbench.disk import failing, is_leftover, open_plain, sweep, sync_folder, write_whole
 from fwbench.errors import RunFolderError
+from fwbench.journal import SAFE, Journal, line_of
+from fwbench.lock import LOCK, Held, locked
+from fwbench.plain import plain
+from fwbench.points import is_whole, packed, unpacked
+from fwbench.reading import manifest_fault
 from fwbench.theory import verdicts
 
 SCHEMA = 1
 JOURNAL, MANIFEST, POINTS, ASIDE = "journal.jsonl", "manifest.json", "points", "set_aside.jsonl"
-CLAIMS = "claims.json"
+CLAIMS, FIGURES = "claims.json", "figures"
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON knows it; numbers that are not finite become null.
-
-    Examples
-    --------
-    >>> plain({"a": np.float64("nan"), "b": np.arange(2)})
-    {'a': None, 'b': [0, 1]}
-    """
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, str):  # lone surrogates (a file's name may hold them) fit into no table
-        return value.encode(errors="backslashreplace").decode()
-    return value
-
-
-def _line(record: dict[str, Any]) -> str:
-    text = json.dumps(plain(record), allow_nan=False, sort_keys=True)
-    return json.dumps({"checksum": hashlib.sha256(text.encode()).hexdigest()[:16]})[:-1] + (
-        f', "record": {text}}}\n'
-    )
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    """Return what a line holds, or None if it is not whole."""
-    try:
-        entry = json.loads(line)
-        text = json.dumps(entry["record"], allow_nan=False, sort_keys=True)
-        whole = entry["checksum"] == hashlib.sha256(text.encode()).hexdigest()[:16]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    record: dict[str, Any] = entry["record"]
-    return record if whole else None
-
-
-@contextmanager
-def _told(path: Path, verb: str, after: str = "") -> Iterator[None]:
-    """Say in one sentence what could not be done with a path."""
-    try:
-        yield
-    except RunFolderError:
-        raise
-    except OSError as error:
-        raise RunFolderError(
-            f"{path} cannot be {verb}: {error.strerror or error}{after}"
-        ) from error
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that a reader sees the old content or the new one, never half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    data = content.encode() if isinstance(content, str) else content
-    with _told(path, "written"):
-        try:
-            with beside.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
-        finally:
-            with suppress(OSError):
-                beside.unlink()
+def _silent(sentence: str) -> None:
+    pass
 
 
 class RunFolder:
@@ -115,105 +46,227 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._journal = Journal(path / JOURNAL, path / ASIDE)
+        self._held: Held | None = None
+        self._begun = False  # whether this object has written a run
 
     @classmethod
     def create(cls, path: Path, *, resume: bool = False, fresh: bool = False) -> RunFolder:
         """Make a folder; an existing one is taken only with `resume` or `fresh`."""
-        if path.exists() and not path.is_dir():
-            raise RunFolderError(f"{path} is a file, not a folder for a run")
         folder = cls(path)
-        if path.exists() and any(path.iterdir()):
-            if not (path / JOURNAL).exists() and not (path / MANIFEST).exists():
-                raise RunFolderError(f"{path} is not empty and no run folder; choose another --out")
-            if not (resume or fresh):
-                raise RunFolderError(
-                    f"{path} exists; --resume does what is missing there, --fresh starts anew"
-                )
-            if fresh:
-                with _told(path, "set aside"):
-                    (path / CLAIMS).unlink(missing_ok=True)  # a view of the suite that was
-                    if folder.has_journal:
-                        folder._set_journal_aside()
-        with _told(path, "made"):
+        with failing(path, "made"):
+            if path.exists() and not path.is_dir():
+                raise RunFolderError(f"{path} is a file, not a folder for a run")
+            if path.exists() and not folder._is_empty():
+                folder._take(resume, fresh)
             (path / POINTS).mkdir(parents=True, exist_ok=True)
+            sync_folder(path)
+            sync_folder(path.parent)
         return folder
 
-    def _set_journal_aside(self) -> None:
-        number = 1
-        while (aside := self.path / f"journal.{number}.jsonl").exists():
-            number += 1
-        (self.path / JOURNAL).rename(aside)
-        if (points := self.path / POINTS).exists():
-            points.rename(self.path / f"{POINTS}.{number}")
+    def _take(self, resume: bool, fresh: bool) -> None:
+        """Take a folder that holds something, or refuse to."""
+        if not self.has_journal and not (self.path / MANIFEST).exists():
+            raise RunFolderError(
+                f"{self.path} is not empty and no run folder; choose another --out"
+            )
+        if not (resume or fresh):
+            raise RunFolderError(
+                f"{self.path} exists; --resume does what is missing there, --fresh starts anew"
+            )
+        if fresh:
+            with self.locked(wait=False):
+                self._set_aside()
+
+    def _is_empty(self) -> bool:
+        """Whether nothing is here but what a process leaves that is killed at its very start."""
+        return all(
+            path.name == LOCK
+            or is_leftover(path)
+            or (path.name == POINTS and path.is_dir() and not any(path.iterdir()))
+            for path in self.path.iterdir()
+        )
+
+    # -- one process at a time ---------------------------------------------------------------
+
+    @contextmanager
+    def locked(self, wait: bool, told: Callable[[str], None] = _silent) -> Iterator[None]:
+        """Hold the folder's lock while it is written; what killed processes left is tidied first.
+
+        The system releases the lock when the process ends, however it ends.
+
+        Parameters
+        ----------
+        wait : bool
+            Whether to wait until another process that holds it has ended, or to refuse.
+        told : callable
+            Called once, with a sentence, before a wait.
+
+        Raises
+        ------
+        RunFolderError
+            Another process holds the lock and `wait` is false; this process holds it; or the
+            file system knows no locks.
+        """
+        with locked(self.path, wait=wait, told=told) as held:
+            self._held = held
+            try:
+                for folder in (self.path, self.path / POINTS, self.path / FIGURES):
+                    sweep(folder)
+                self._finish_setting_aside()
+                yield
+            finally:
+                self._held = None
+
+    def _refuse_if_lost(self) -> None:
+        """Raise where the folder is gone or in other hands: half of one would come to stand there.
+
+        What is written into a folder that was made anew would also spoil its runs.
+        """
+        with failing(self.path, "written"):
+            there = self.path.is_dir()
+        if not there:
+            raise RunFolderError(f"{self.path} was deleted or moved while it was being written")
+        if self._held is not None and self._held.lost:
+            raise RunFolderError(
+                f"{self.path} was deleted or moved while it was being written; what is there now "
+                "belongs to another process"
+            )
+
+    # -- starting anew -----------------------------------------------------------------------
+
+    def _numbers(self, name: str) -> set[int]:
+        """Return the numbers under which a file was set aside."""
+        stem, dot, suffix = name.partition(".")
+        numbered = re.compile(rf"{stem}\.([1-9]\d*){re.escape(dot + suffix)}", re.ASCII)
+        matches = (numbered.fullmatch(path.name) for path in self.path.iterdir())
+        return {int(match[1]) for match in matches if match}
+
+    def _numbered(self, name: str, number: int) -> Path:
+        stem, dot, suffix = name.partition(".")
+        return self.path / f"{stem}.{number}{dot}{suffix}"
+
+    def _set_aside(self) -> None:
+        """Rename the journal and what belongs to it; the points last, which tells that all is done.
+
+        Killed before the journal has its new name, nothing has happened; killed later, the next
+        process that holds the lock does the rest.
+        """
+        if not self.has_journal:
+            return
+        with failing(self.path, "set aside"):
+            number = 1 + max(set().union(*map(self._numbers, (JOURNAL, ASIDE, POINTS))), default=0)
+            if (manifest := self.path / MANIFEST).is_file():
+                write_whole(self._numbered(MANIFEST, number), manifest.read_bytes())
+            (self.path / JOURNAL).rename(self._numbered(JOURNAL, number))
+            sync_folder(self.path)
+        self._finish_setting_aside()
+
+    def _finish_setting_aside(self) -> None:
+        """Set aside what belongs to a journal that was renamed already."""
+        with failing(self.path, "set aside"):
+            unfinished = self._numbers(JOURNAL) - self._numbers(POINTS)
+            if self.has_journal or not unfinished:
+                return
+            number = max(unfinished)
+            (self.path / CLAIMS).unlink(missing_ok=True)  # a view of the suite that was
+            if (aside := self.path / ASIDE).exists():
+                aside.rename(self._numbered(ASIDE, number))
+                sync_folder(self.path)
+            points = self.path / POINTS
+            points.mkdir(exist_ok=True)
+            points.rename(self._numbered(POINTS, number))
+            points.mkdir()
+            sync_folder(self.path)
 
     # -- the journal -------------------------------------------------------------------------
 
     @property
     def has_journal(self) -> bool:
         """Whether any run was started here."""
-        return (self.path / JOURNAL).exists()
+        with failing(self.path, "read"):
+            return (self.path / JOURNAL).exists()
 
     def append(self, record: dict[str, Any], points: dict[str, Any]) -> None:
-        """Write what a run gave; when this returns it is on the disk."""
-        name = self.path / POINTS / f"{record['row']['run_id']}.npz"
-        with _told(self.path, "written", "; what was done before is safe"):
-            if points:
-                buffer = io.BytesIO()
-                np.savez(buffer, **points)
-                write_whole(name, buffer.getvalue())
-            else:
-                name.unlink(missing_ok=True)  # an earlier try may have left some
-            with (self.path / JOURNAL).open("ab") as journal:
-                journal.write(_line(record).encode())
-                journal.flush()
-                os.fsync(journal.fileno())
+        """Write what a run gave; when this returns it is on the disk.
 
-    def _lines(self) -> tuple[dict[bytes, dict[str, Any]], list[bytes], bytes]:
-        """Return the journal's good lines with their records, damaged ones, and a torn tail."""
-        path = self.path / JOURNAL
-        if not path.exists():
-            raise RunFolderError(f"{self.path} holds no {JOURNAL}: not a run folder?")
-        with _told(path, "read"):
-            *lines, tail = path.read_bytes().split(b"\n")
-        read = {line: _record(line) for line in lines}
-        good = {line: record for line, record in read.items() if record is not None}
-        return good, [line for line in lines if line not in good], tail
+        Parameters
+        ----------
+        record : dict
+            As `docs/files.md` describes it; how many bytes its points have is added.
+        points : dict of arrays
+            Kept beside the journal; none: none are kept.
+
+        Raises
+        ------
+        RunFolderError
+            Nothing of this run counts then; the journal is as it was.
+        """
+        self._refuse_if_lost()
+        begin = not self.has_journal
+        if begin and (self._begun or not (self.path / MANIFEST).exists()):
+            gone = JOURNAL if self._begun else MANIFEST
+            raise RunFolderError(f"{self.path / gone} was deleted while the folder was written")
+        data = packed(points)
+        line = line_of(record | {"points": len(data) or None})
+        # before the line: a line whose points have another length is found by `damaged`
+        self._keep(self._points_path(record["row"]["run_id"]), data)
+        self._journal.append(line, create=begin)
+        self._begun = True
+
+    @staticmethod
+    def _keep(path: Path, data: bytes) -> None:
+        if data:
+            write_whole(path, data, SAFE)
+            return
+        with failing(path, "deleted", SAFE):
+            if path.exists():  # an earlier try has left some
+                path.unlink()
+                sync_folder(path.parent)
 
     def records(self) -> list[dict[str, Any]]:
         """Return what all runs gave, the newest of each run, in the order they were done.
 
         Warns of what is damaged; changes nothing.
         """
-        good, bad, tail = self._lines()
-        if bad or tail:
-            torn = " and a torn last one" if tail else ""
-            warnings.warn(
-                f"{self.path / JOURNAL}: {len(bad)} damaged lines{torn} are left out; --resume "
-                "runs them again",
-                stacklevel=2,
-            )
-        return list({record["row"]["run_id"]: record for record in good.values()}.values())
+        self._refuse_without_journal()
+        return self._journal.records()
 
     def mend(self) -> None:
         """Cut a torn tail and set damaged lines aside, so that more can be written."""
-        good, bad, tail = self._lines()
-        if bad:
-            with _told(self.path / ASIDE, "written"), (self.path / ASIDE).open("ab") as aside:
-                aside.writelines(line + b"\n" for line in bad)
-        if bad or tail:
-            write_whole(self.path / JOURNAL, b"".join(line + b"\n" for line in good))
+        self._refuse_without_journal()
+        self._journal.mend()
+
+    def _refuse_without_journal(self) -> None:
+        if not self.has_journal:
+            raise RunFolderError(f"{self.path} holds no {JOURNAL}: not a run folder?")
+
+    # -- points ------------------------------------------------------------------------------
+
+    def _points_path(self, run_id: str) -> Path:
+        return self.path / POINTS / f"{run_id}.npz"
 
     def points(self, run_id: str) -> dict[str, Any] | None:
-        """Return the arrays kept for a run, or None."""
-        path = self.path / POINTS / f"{run_id}.npz"
-        if not path.exists():
-            return None
-        try:
-            with path.open("rb") as opened, np.load(opened) as file:
-                return {name: file[name] for name in file.files}
-        except (OSError, EOFError, ValueError, BadZipFile) as error:
-            warnings.warn(f"{path} is damaged and left out: {error}", stacklevel=2)
-            return None
+        """Return the arrays kept for a run, or None; warns of damaged ones."""
+        return unpacked(self._points_path(run_id))
+
+    def damaged(self, records: Iterable[dict[str, Any]]) -> set[str]:
+        """Return the runs whose points are missing or not those that were written.
+
+        Only length and directory of each file are looked at, which takes some 0.05 ms a run; a
+        byte that has changed within an array is found when `points` reads it.
+
+        Parameters
+        ----------
+        records : iterable of dict
+            As `records` returns them; those written before lengths were kept are not doubted.
+        """
+        sizes = {record["row"]["run_id"]: record.get("points") for record in records}
+        return {
+            run_id
+            for run_id, size in sizes.items()
+            if size is not None and not is_whole(self._points_path(run_id), size)
+        }
 
     # -- views -------------------------------------------------------------------------------
 
@@ -221,23 +274,33 @@ class RunFolder:
     def manifest(self) -> dict[str, Any]:
         """What made the runs."""
         path = self.path / MANIFEST
+        kept = (
+            "; its runs are kept: put a copy back in its place, or --fresh sets the journal aside "
+            "and starts anew"
+            if self.has_journal
+            else ""
+        )
         if not path.exists():
-            raise RunFolderError(f"{self.path} holds no {MANIFEST}: not a run folder?")
+            end = kept or ": not a run folder?"
+            raise RunFolderError(f"{self.path} holds no {MANIFEST}{end}")
         try:
-            with _told(path, "read"):
-                manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            with failing(path, "read"), open_plain(path) as file:
+                manifest: dict[str, Any] = json.load(file)
             newer, _ = manifest["schema"] > SCHEMA, manifest["plan"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise RunFolderError(f"{path} is damaged: {error!r}") from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise RunFolderError(f"{path} is damaged: {error!r}{kept}") from error
         if newer:
             raise RunFolderError(
                 f"{path} was written by a newer fwbench (schema {manifest['schema']} > {SCHEMA}); "
                 "update fwbench"
             )
+        if wrong := manifest_fault(manifest):
+            raise RunFolderError(f"{path} is damaged: {wrong}{kept}")
         return manifest
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write the manifest."""
+        self._refuse_if_lost()
         text = json.dumps(plain({"schema": SCHEMA, **manifest}), indent=1)
         write_whole(self.path / MANIFEST, text + "\n")
 
@@ -261,7 +324,7 @@ class RunFolder:
                 )
             if not fresh:
                 raise RunFolderError(f"{path} exists; --fresh writes new verdicts over it")
-        with _told(path, "made"):
+        with failing(path, "made"):
             path.mkdir(parents=True, exist_ok=True)
         return cls(path)
 
@@ -272,14 +335,17 @@ class RunFolder:
         if not path.exists():
             return None
         try:
-            with _told(path, "read"):
-                document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            with failing(path, "read"), open_plain(path) as file:
+                document: dict[str, Any] = json.load(file)
             newer, _ = document["schema"] > verdicts.SCHEMA, document["claims"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise RunFolderError(f"{path} is damaged: {error!r}") from error
         if newer:
             raise RunFolderError(f"{path} was written by a newer fwbench; update fwbench")
-        return document
+        if wrong := verdicts.fault(document):
+            raise RunFolderError(f"{path} is damaged: {wrong}")
+        shown: dict[str, Any] = verdicts.seen(document)
+        return shown
 
     def write_claims(self, document: dict[str, Any]) -> None:
         """Write what was found of claims."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
-import math
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
 
 from fwbench.errors import InvalidProblem
+from fwbench.intake import affordable, fits
 
 Array = NDArray[np.float64]
 
 MARKET = "%%MatrixMarket matrix array|coordinate real|integer|pattern general|symmetric"
+# bytes that Python takes for a line or a cell beside its text, for a number of a row and the table
+A_LINE, A_CELL, A_NUMBER = 300, 100, 16
+SHOWN = 40  # letters of a cell in a message
 MISSING = {"", "nan", "na", "n/a", "null", "none", "?", "-"}
 
 
@@ -39,6 +41,8 @@ def numbers_of(data: bytes, header: str = "auto") -> Array:
     >>> numbers_of(b"x; y\n1; 2.5\n3; 4").tolist()
     [[1.0, 2.5], [3.0, 4.0]]
     """
+    rows_at_most = data.count(b"\n") + data.count(b"\r") + 1
+    fits(6 * len(data) + A_LINE * rows_at_most, f"a table of {rows_at_most} lines")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -55,11 +59,18 @@ def numbers_of(data: bytes, header: str = "auto") -> Array:
     ]
     if not lines:
         raise InvalidProblem("it is empty")
+    longest = max(len(line) for _, line in lines)
     separator = next((mark for mark in ";\t," if mark in lines[0][1]), None)
+    if longest > SHOWN:  # one line of very many cells: each of them is an object for a while
+        wide = max(line.count(separator or " ") for _, line in lines if len(line) > SHOWN) + 1
+        fits(A_CELL * wide + A_NUMBER * wide * len(lines), f"a table of {wide} columns")
     first = _cells(lines[0][1], separator)
     second = _cells(lines[1][1], separator) if len(lines) > 1 else []
     named = header == "yes" or (header == "auto" and _names_columns(first, second, lines[0][0]))
-    columns = [f"column {k}" + (f" ({name!r})" if named else "") for k, name in enumerate(first, 1)]
+
+    def column(k: int) -> str:
+        return f"column {k + 1}" + (f" ({shown(first[k])})" if named else "")
+
     rows = []
     for number, line in lines[named:]:
         cells = _cells(line, separator)
@@ -71,13 +82,15 @@ def numbers_of(data: bytes, header: str = "auto") -> Array:
             rows.append(np.array([float(cell) for cell in cells]))
         except ValueError:
             k = next(k for k, cell in enumerate(cells) if not _is_number(cell))
-            raise InvalidProblem(_misread(cells, k, f"line {number}, {columns[k]}")) from None
+            raise InvalidProblem(_misread(cells, k, f"line {number}, {column(k)}")) from None
     if not rows:
         raise InvalidProblem("it holds a header and no atoms")
     atoms = np.array(rows)
     if (bad := np.argwhere(np.isnan(atoms))).size:
         row, k = bad[0]
-        raise InvalidProblem(missing_value(f"line {lines[named:][row][0]}, {columns[k]}", len(bad)))
+        raise InvalidProblem(
+            missing_value(f"line {lines[named:][row][0]}, {column(int(k))}", len(bad))
+        )
     return atoms
 
 
@@ -85,7 +98,10 @@ def _cells(line: str, separator: str | None) -> list[str]:
     if separator is None:
         return line.split()
     if '"' in line:
-        return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+        try:
+            return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+        except csv.Error as error:
+            raise InvalidProblem(f"its line {shown(line)} is no row of a table: {error}") from error
     return line.split(separator)
 
 
@@ -122,7 +138,7 @@ def _names_columns(first: list[str], second: list[str], number: int) -> bool:
         return False  # an atom with a missing value: the reader says where
     if any(numbers):
         raise InvalidProblem(
-            f"line {number} holds numbers and text ({texts[0]!r}): a header holds no number "
+            f"line {number} holds numbers and text ({shown(texts[0])}): a header holds no number "
             "(header=yes if it does), an atom no text"
         )
     return True
@@ -134,23 +150,25 @@ def _misread(cells: list[str], k: int, where: str) -> str:
         last = k == len(cells) - 1 and not cell and k > 0
         return missing_value(where, 1) + (" (a separator at the end of each line?)" if last else "")
     if cell.replace(",", ".", 1).replace("-", "").replace(".", "", 1).isdigit():
-        return f"{cell!r} in {where} is no number (a decimal comma? write {cell.replace(',', '.')})"
-    return f"{cell!r} in {where} is no number (a column of labels? keep the coordinates only)"
+        point = cell.replace(",", ".")[:SHOWN]
+        return f"{shown(cell)} in {where} is no number (a decimal comma? write {point})"
+    return f"{shown(cell)} in {where} is no number (a column of labels? keep the coordinates only)"
+
+
+def shown(text: str) -> str:
+    r"""Return a text in quotes for a message: not too long, with nothing that a terminal obeys.
+
+    Examples
+    --------
+    >>> shown("x"), shown("bell" + chr(7)), len(shown("long" * 1000))
+    ("'x'", "'bell\\x07'", 44)
+    """
+    return repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r} …"
 
 
 def missing_value(where: str, count: int) -> str:
     """Return the sentence for values that are missing, the first of them at a place."""
     return f"a value is missing in {where}" + (f" and {count - 1} more" if count > 1 else "")
-
-
-def affordable(shape: tuple[int, ...]) -> None:
-    """Refuse what no memory could hold as dense doubles: atoms are held dense."""
-    free = psutil.virtual_memory().available
-    if (needed := 8 * math.prod(shape)) > free:
-        raise InvalidProblem(
-            f"dense, as atoms are held, its shape {shape} takes {needed / 2**30:.3g} GiB; "
-            f"{free / 2**30:.3g} are free"
-        )
 
 
 def market_of(data: bytes) -> Array:
@@ -169,6 +187,8 @@ def market_of(data: bytes) -> Array:
     >>> market_of(text.replace(" / ", chr(10)).encode()).tolist()
     [[0.0, 0.0], [0.5, 0.0]]
     """
+    words_at_most = sum(map(data.count, (b" ", b"\n", b"\t", b"\r"))) + 1
+    fits(6 * len(data) + A_CELL * words_at_most, f"a table of {words_at_most} words")
     first, *lines = data.decode("utf-8", errors="replace").splitlines() or [""]
     words = first.lower().split()
     known = [options.lower().split("|") for options in MARKET.split()]
@@ -179,13 +199,14 @@ def market_of(data: bytes) -> Array:
     if wrong := [word for word in body if not _is_number(word)]:
         raise InvalidProblem(f"{wrong[0][:40]!r} is no number")
     head = 2 if layout == "array" else 3
-    if len(body) < head or not all(word.isdecimal() for word in body[:head]):
-        raise InvalidProblem(f"its size must be {head} whole numbers; got {body[:head]}")
+    sizes = [word[:SHOWN] for word in body[:head]]
+    if len(sizes) < head or not all(word.isdecimal() and len(word) < 19 for word in sizes):
+        raise InvalidProblem(f"its size must be {head} whole numbers; got {sizes}")
     n, d = int(body[0]), int(body[1])
     affordable((n, d))
     if symmetry == "symmetric" and n != d:
         raise InvalidProblem(f"it is called symmetric and has the shape ({n}, {d})")
-    numbers = np.array(body[head:], dtype=float)
+    numbers = np.array([float(word) for word in body[head:]])
     if layout == "array":
         return _columns(numbers, n, d, symmetric=symmetry == "symmetric")
     width = 2 if field == "pattern" else 3
@@ -195,8 +216,13 @@ def market_of(data: bytes) -> Array:
     if ((places < 1) | (places > [n, d]) | (places != np.rint(places))).any():
         raise InvalidProblem(f"an entry lies outside of its shape ({n}, {d})")
     found = np.zeros((n, d))
-    np.add.at(found, tuple(places.T.astype(np.int64) - 1), table[:, 2] if width == 3 else 1.0)
-    return found + np.tril(found, -1).T if symmetry == "symmetric" else found
+    rows, columns = places.T.astype(np.int64) - 1
+    values = table[:, 2] if width == 3 else np.ones(len(table))
+    np.add.at(found, (rows, columns), values)
+    if symmetry == "symmetric":  # the lower half stands in the file
+        below = rows > columns
+        np.add.at(found, (columns[below], rows[below]), values[below])
+    return found
 
 
 def _columns(numbers: Array, n: int, d: int, *, symmetric: bool) -> Array:
@@ -205,8 +231,10 @@ def _columns(numbers: Array, n: int, d: int, *, symmetric: bool) -> Array:
     if not symmetric:
         return np.ascontiguousarray(numbers.reshape(d, n).T)
     found = np.zeros((n, n))
-    columns, rows = np.triu_indices(n)
-    found[rows, columns] = found[columns, rows] = numbers
+    begins = 0
+    for k in range(n):
+        found[k:, k] = found[k, k:] = numbers[begins : begins + n - k]
+        begins += n - k
     return found
 
 

@@ -40,8 +40,12 @@ def prepared(
     return model, state, float(np.median(times))
 
 
-def uninterrupted(solver: Solver[Any, Any], model: Any, start: Combinations, trace: Trace) -> float:
-    """Return the seconds of one call that takes all steps of a trace; mend the trace's own.
+def uninterrupted(
+    solver: Solver[Any, Any], model: Any, start: Combinations, trace: Trace
+) -> tuple[float, Any]:
+    """Return the seconds of one call that takes all steps of a trace, and the state it ends in.
+
+    The trace's own seconds are mended.
 
     Between the checkpoints of a traced run the judge takes a pass over the atoms, which empties
     the caches, and one hiccup of the machine would bend a curve for good. So the stretches between
@@ -53,12 +57,13 @@ def uninterrupted(solver: Solver[Any, Any], model: Any, start: Combinations, tra
     stretches = [np.diff(clock)]
     left = REPEATS_SECONDS
     while not whole or (len(whole) < REPEATS and left > whole[-1]):
-        whole.append(float(_timed(solver, model, start, [0, k[-1]]).sum()))
-        stretches.append(_timed(solver, model, start, k))
+        seconds, fresh = _timed(solver, model, start, [0, k[-1]])
+        whole.append(float(seconds.sum()))
+        stretches.append(_timed(solver, model, start, k)[0])
         left -= whole[-1]
     typical = np.median(stretches[1:], axis=0) if len(whole) > 2 else np.min(stretches, axis=0)
     clock[:] = np.concatenate([[0.0], np.cumsum(typical)]).tolist()
-    return float(np.median(whole))
+    return float(np.median(whole)), fresh
 
 
 def asked(
@@ -68,7 +73,7 @@ def asked(
     whole: list[float] = []
     left = REPEATS_SECONDS
     while not whole or (len(whole) < REPEATS and left > whole[-1]):
-        whole.append(float(_timed(solver, model, start, [0, limit]).sum()))
+        whole.append(float(_timed(solver, model, start, [0, limit])[0].sum()))
         left -= whole[-1]
     trace.replace_last(seconds=float(np.median(whole)))
     return float(np.median(whole))
@@ -76,11 +81,11 @@ def asked(
 
 def _timed(
     solver: Solver[Any, Any], model: Any, start: Combinations, steps: list[int]
-) -> NDArray[np.float64]:
-    """Time the stretches between steps from a fresh start."""
+) -> tuple[NDArray[np.float64], Any]:
+    """Time the stretches between steps from a fresh start; return the last state as well."""
     fresh, stretches = solver.init(model, start), []
     for last, step in pairwise(steps):
         begun = perf_counter_ns()
         solver.advance(model, fresh, step - last)
         stretches.append((perf_counter_ns() - begun) / 1e9)
-    return np.array(stretches)
+    return np.array(stretches), fresh

@@ -46,6 +46,24 @@ _FAILURES = frozenset(
 )
 
 
+def failed(status: str, signal: object) -> bool:
+    """Say whether a run failed: its status says so, or its time limit had to be kept by force.
+
+    Parameters
+    ----------
+    status : str
+    signal : object
+        Name of the signal that ended its process; anything but a text: none did.
+
+    Examples
+    --------
+    >>> failed("timeout", None), failed("timeout", "SIGKILL")
+    (False, True)
+    """
+    forced = status == Status.TIMEOUT and isinstance(signal, str)
+    return forced or Status(status).is_failure
+
+
 def checkpoints(last: int) -> list[int]:
     """Return the steps at which a run is looked at: 0 … 16, then geometric with ratio 1.1.
 
@@ -93,9 +111,11 @@ class Trace:
         since a quarter of the steps: what it fell from there on is at most `rounding`, or less
         than 1 % of what it fell between an eighth and a quarter.
         """
+        if self.last("k") < STALLED_STEPS:
+            return False
         k = np.array(self.columns["k"])
         late = k >= k[-1] / 2
-        if k[-1] < STALLED_STEPS or late.sum() < STALLED_LOOKS:
+        if late.sum() < STALLED_LOOKS:
             return False
         best = np.minimum.accumulate(np.array(self.columns["gap"], dtype=float))
         if best[-1] < (1 - STALLED_GAIN) * best[late][0]:

@@ -16,11 +16,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from fwbench import catalog
-from fwbench.errors import UnknownName, nearest
+from fwbench.errors import InvalidParameter, UnknownName, nearest
 from fwbench.names import files, registered
 from fwbench.theory.claim import Claim, Effort
 from fwbench.theory.trials import checked, verified
-from fwbench.theory.verdicts import Record, record
+from fwbench.theory.verdicts import Record, name_fault, record
 from fwbench.warm import limited_threads
 
 FEW = 6  # claims that one process has tried before a second one has imported what it needs
@@ -79,6 +79,8 @@ def _written(asked: str, known: list[str]) -> Written:
     if asked.endswith(".py"):
         if not os.path.isfile(asked):
             raise UnknownName(f"no file {asked}")
+        if wrong := name_fault(Path(asked).stem):
+            raise InvalidParameter(f"{asked}: the name of a claim, which is its file's, {wrong}")
         module = catalog.loaded(Path(asked))
         claim = checked(getattr(module, "CLAIM", None), Path(asked).stem)
         return Written(claim, asked, asked, _doc(module))

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
 
 from fwbench.geometry.combinations import Combinations
+from fwbench.kernels import CACHE_DIR
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Sampling, SolverEntry
+
+PATIENCE_SECONDS = 60.0  # for others that compile; then this process compiles for itself
+LOOK_SECONDS = 0.02
 
 _WARM: set[tuple[Any, ...]] = set()
 _INSIDE: list[tuple[int, ExitStack]] = []  # limits of threads, the innermost last
@@ -24,6 +32,15 @@ def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Com
     signature = (repr(solver), problem.kind, problem.dtype, type(problem.form), start.m > 1)
     if signature in _WARM:
         return
+    with compiling_alone():
+        whole = _took_steps(problem, solver, entry, start)
+    if whole:
+        _WARM.add(signature)
+
+
+def _took_steps(
+    problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Combinations
+) -> bool:
     n = min(problem.n, 6)
     tiny = QuadraticOverHull(
         problem.atoms[:n], problem.form, problem.c, start=np.zeros(min(start.m, 2), dtype=int)
@@ -39,10 +56,71 @@ def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Com
             solver.advance(model, state, 1)
     except Exception:
         # what is wrong with a solver shows in its run, under its own name
-        return
+        return False
     finally:
         _limit_newcomers()
-    _WARM.add(signature)
+    return True
+
+
+@contextmanager
+def compiling_alone(
+    folder: Path = Path(CACHE_DIR), patience: float = PATIENCE_SECONDS
+) -> Iterator[bool]:
+    """Let one process at a time compile; the others find its kernels on the disk.
+
+    Parameters
+    ----------
+    folder : Path
+        Where compiled kernels lie; the lock is on the file ``.compiling`` in it.
+    patience : float
+        Seconds to wait for others; then, and where nothing can be locked, it goes on without.
+
+    Yields
+    ------
+    bool
+        Whether this process is alone.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / ".compiling", os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError:  # nothing can be kept there, so nobody waits for it
+        yield False
+        return
+    try:
+        until, alone = monotonic() + patience, _lock(descriptor)
+        while not alone and monotonic() < until:
+            sleep(LOOK_SECONDS)
+            alone = _lock(descriptor)
+        yield alone
+    finally:
+        _unlock(descriptor)  # a process that a solver has forked may have the file open still
+        with suppress(OSError):  # a solver may close what it did not open
+            os.close(descriptor)
+
+
+if sys.platform == "win32":  # pragma: no cover
+
+    def _lock(descriptor: int) -> bool:
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        pass
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks
+            return True
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 @contextmanager

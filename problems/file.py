@@ -13,18 +13,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fwbench.archives import Archive, array_of, size_of
 from fwbench.errors import InvalidParameter, InvalidProblem, nearest
 from fwbench.geometry.inputs import real_array
+from fwbench.intake import affordable, fits, obstacle
+from fwbench.matlab import variables_of
 from fwbench.problem import ProblemEntry, QuadraticOverHull
-from fwbench.tables import affordable, market_of, missing_value, numbers_of
+from fwbench.tables import market_of, missing_value, numbers_of, shown
 
 Arrays = Mapping[str, NDArray[Any]]
 
+TEXTS = (".csv", ".mtx")
 NAMED = (".npz", ".mat")
 # What other codes call Q and c. Here nobody reads them: silently the problem would be another.
 FOREIGN = ("q", "C", "P", "H", "b", "f", "p")
@@ -91,15 +95,16 @@ def with_content(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _existing(path: str) -> Path:
-    place = Path(path).expanduser()
+    try:
+        place = Path(path).expanduser()
+    except RuntimeError as error:  # ~name of a user that is not there
+        raise InvalidProblem(f"file {path}: {error}") from error
     if place.suffix.lower() not in FORMATS:
         known = ", ".join(FORMATS)
         raise InvalidProblem(f"file {path}: its name must end in one of {known}")
-    if not place.is_file():
-        raise InvalidProblem(
-            f"file {path}: {'this is a folder' if place.is_dir() else 'no such file'}"
-            + ("" if place.is_absolute() else f" in {Path.cwd()}")
-        )
+    if (why := obstacle(place)) is not None:
+        where = "" if place.is_absolute() else f" in {Path.cwd()}"
+        raise InvalidProblem(f"file {path}: {why}{where}")
     return place
 
 
@@ -137,85 +142,89 @@ def _parsed(place: Path, suffix: str, wanted: str, header: str) -> Arrays:
     try:
         # opened here, because readers leave a torn file open
         with place.open("rb") as opened:
-            if suffix == ".csv":
-                return {"atoms": numbers_of(opened.read(), header)}
-            if suffix == ".mtx":
-                return {"atoms": market_of(opened.read())}
+            if suffix in TEXTS:
+                fits(size_of(opened), "the file")
+                data = opened.read()
+                return {"atoms": market_of(data) if suffix == ".mtx" else numbers_of(data, header)}
             return READERS[suffix](opened, wanted)
     except InvalidProblem:
         raise
     except Exception as error:  # a reader of a foreign format may raise anything
         raise InvalidProblem(
             f"it can't be read as {suffix} (another format under this name, or cut short?); "
-            f"{type(error).__name__}: {error}"
+            f"{type(error).__name__}: {str(error)[:200]}"
         ) from error
 
 
-def _npy(opened: Any, wanted: str) -> Arrays:
-    stored = np.load(opened, allow_pickle=False)
-    if not isinstance(stored, np.ndarray):
-        raise InvalidProblem("it holds several arrays: its name should end in .npz")
-    return {"atoms": stored}
+def _npy(opened: BinaryIO, wanted: str) -> Arrays:
+    return {"atoms": array_of(opened, size_of(opened))}
 
 
-def _npz(opened: Any, wanted: str) -> Arrays:
-    stored = np.load(opened, allow_pickle=False)
-    if isinstance(stored, np.ndarray):
-        raise InvalidProblem("it holds one array: its name should end in .npy")
-    # beside the atoms that are meant, other arrays may be large, or no numbers
-    read = (wanted, "Q", "c", *FOREIGN) if wanted in stored else tuple(stored)
-    return {name: stored[name] for name in read if name in stored}
+def _npz(opened: BinaryIO, wanted: str) -> Arrays:
+    stored = Archive(opened)
+    names = [name for name in _meant(list(stored), wanted) if name in stored]
+    if names:
+        stored.fits(names)
+    return {name: stored[name] for name in names}
 
 
-def _mat(opened: Any, wanted: str) -> Arrays:
-    from scipy.io import loadmat
+def _meant(names: list[str], wanted: str) -> list[str]:
+    """Return what is read: beside the atoms, other arrays may be large, or no numbers."""
+    return [wanted, "Q", "c", *FOREIGN] if wanted in names else names
 
-    try:
-        stored = loadmat(opened)
-    except NotImplementedError as error:
-        raise InvalidProblem("it is of MATLAB's version 7.3; save it with -v7") from error
-    arrays = {name: _dense(found) for name, found in stored.items() if not name.startswith("__")}
-    for name, found in arrays.items():  # MATLAB knows no fewer than two dimensions
-        if name not in ("atoms", wanted) and 1 in found.shape:
-            arrays[name] = found.reshape(()) if name == "Q" and found.size == 1 else found.ravel()
+
+def _mat(opened: BinaryIO, wanted: str) -> Arrays:
+    fits(size_of(opened), "the file")
+    found = {one.name: one for one in variables_of(opened.read()) if not one.name.startswith("__")}
+    meant = _meant(list(found), wanted)
+    arrays = {}
+    for name, variable in found.items():
+        if variable.other and name in (wanted, "Q", "c"):
+            raise InvalidProblem(f"{name} must hold real numbers; it is {variable.other}")
+        if name in meant and (name in FOREIGN or not variable.other):
+            arrays[name] = variable.read()
+    for name, array in arrays.items():  # MATLAB knows no fewer than two dimensions
+        if name not in ("atoms", wanted) and 1 in array.shape:
+            arrays[name] = array.reshape(()) if name == "Q" and array.size == 1 else array.ravel()
     return arrays
 
 
-def _dense(stored: Any) -> NDArray[Any]:
-    if hasattr(stored, "toarray"):
-        affordable(stored.shape)
-        stored.check_format()  # a spoilt index would end the process
-        stored = stored.toarray()
-    return np.asarray(stored)
+def _parquet(opened: BinaryIO, wanted: str) -> Arrays:
+    from pyarrow import parquet, types
 
-
-def _parquet(opened: Any, wanted: str) -> Arrays:
-    import pandas as pd
-
-    frame = pd.read_parquet(opened)
-    if not len(frame.columns):
+    file = parquet.ParquetFile(opened)
+    schema, rows = file.schema_arrow, file.metadata.num_rows
+    pandas = schema.pandas_metadata or {}
+    index = {name for name in pandas.get("index_columns", ()) if isinstance(name, str)}
+    fields = [field for field in schema if field.name not in index]
+    if not fields:
         raise InvalidProblem("it holds no columns")
-    columns = []
-    for name, column in frame.items():
-        if column.dtype.kind not in "iuf":
-            example = f"; its first is {column.iloc[0]!r}" if len(column) else ""
+    for field in fields:
+        if not (types.is_integer(field.type) or types.is_floating(field.type)):
             raise InvalidProblem(
-                f"column {name!r} holds {column.dtype}, no numbers{example} (a column of labels? "
-                "keep the coordinates only)"
+                f"column {shown(field.name)} holds {str(field.type)[:80]}, no numbers (a column of "
+                "labels? keep the coordinates only)"
             )
-        if (bad := np.flatnonzero(column.isna())).size:
-            raise InvalidProblem(missing_value(f"row {bad[0] + 1}, column {name!r}", len(bad)))
-        columns.append(real_array(f"column {name!r}", column.to_numpy()))
+    # twice: as columns, and as atoms
+    affordable((2 * rows, len(fields)))
+    table = file.read(columns=[field.name for field in fields], use_threads=False)
+    columns = []
+    for field, column in zip(fields, table.columns, strict=True):
+        missing = column.is_null(nan_is_null=True).to_numpy()
+        if (bad := np.flatnonzero(missing)).size:
+            where = f"row {bad[0] + 1}, column {shown(field.name)}"
+            raise InvalidProblem(missing_value(where, len(bad)))
+        columns.append(real_array(f"column {shown(field.name)}", column.to_numpy()))
     return {"atoms": np.column_stack(columns)}
 
 
-READERS: dict[str, Callable[[Any, str], Arrays]] = {
+READERS: dict[str, Callable[[BinaryIO, str], Arrays]] = {
     ".npy": _npy,
     ".npz": _npz,
     ".parquet": _parquet,
     ".mat": _mat,
 }
-FORMATS = (".csv", ".mtx", *READERS)
+FORMATS = (*TEXTS, *READERS)
 
 ENTRY = ProblemEntry(
     name="file",

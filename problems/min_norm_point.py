@@ -42,9 +42,10 @@ def min_norm_point(
     InvalidParameter
         For a face that does not fit into n, d and shift, or a condition below 1.
     """
-    if n < 1 or d < 1 or condition < 1:
+    if n < 1 or d < 1 or not 1 <= condition < np.inf:
         raise InvalidParameter(
-            f"min_norm_point: n, d and condition must be at least 1; got {n}, {d}, {condition}"
+            "min_norm_point: n, d and condition must be at least 1, and finite; got "
+            f"{n}, {d}, {condition}"
         )
     if face >= 0 and (shift != 0 or face >= d or face + 1 > n):
         raise InvalidParameter(

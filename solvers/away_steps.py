@@ -11,7 +11,10 @@ Guélat and Marcotte 1986; Lacoste-Julien and Jaggi 2015; Beck and Shtern 2017 f
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from fwbench import blocked
+from fwbench.blocked import FewWeights, InBlocks, few_weights, in_blocks
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels.frank_wolfe import toward_or_away
 from fwbench.kernels.line import GIVEN, SHORT
@@ -36,19 +39,29 @@ class AwaySteps:
 
     step: StepRule = Exact()  # noqa: RUF009 - frozen
     cache_mebibytes: float = 64.0
+    blockwise: ClassVar[bool] = True
 
     def refuses(self, problem: QuadraticOverHull) -> str | None:
         if self.step.code == GIVEN:
             return f"away steps need a line search; step={self.step.text} may leave the hull"
         return None
 
-    def prepare(self, problem: QuadraticOverHull) -> tuple[Lowered, float]:
-        return lowered_with_norm(problem, wanted=self.step.code == SHORT)
+    def prepare(self, problem: QuadraticOverHull) -> tuple[Lowered, float] | InBlocks:
+        prepared = lowered_with_norm if problem.in_memory else in_blocks
+        return prepared(problem, wanted=self.step.code == SHORT)
 
-    def init(self, model: tuple[Lowered, float], start: Combinations) -> ScoredWeights:
+    def init(
+        self, model: tuple[Lowered, float] | InBlocks, start: Combinations
+    ) -> ScoredWeights | FewWeights:
+        if isinstance(model, InBlocks):
+            return few_weights(model, start)
         return scored(model[0], start, self.cache_mebibytes)
 
-    def advance(self, model: tuple[Lowered, float], state: ScoredWeights, steps: int) -> None:
+    def advance(self, model: Any, state: Any, steps: int) -> None:
+        if isinstance(model, InBlocks):
+            for _ in range(steps):
+                blocked.toward_or_away(model, state, self.step.code)
+            return
         hull = hull_of(*model)
         for first, count in state.stretches(steps):
             toward_or_away(hull, state.kept, self.step.code, first, count)

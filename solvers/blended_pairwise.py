@@ -17,8 +17,10 @@ Tsuji, Tanaka and Pokutta 2022.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
+from fwbench import blocked
+from fwbench.blocked import FewWeights, InBlocks, few_weights, in_blocks
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels.line import GIVEN, SHORT
 from fwbench.kernels.pairs import blended
@@ -46,19 +48,29 @@ class BlendedPairwise:
     step: StepRule = Exact()  # noqa: RUF009 - frozen
     lazy: Literal["no", "yes"] = "no"
     cache_mebibytes: float = 64.0
+    blockwise: ClassVar[bool] = True
 
     def refuses(self, problem: QuadraticOverHull) -> str | None:
         if self.step.code == GIVEN:
             return f"pairwise steps need a line search; step={self.step.text} may leave the hull"
         return None
 
-    def prepare(self, problem: QuadraticOverHull) -> tuple[Lowered, float]:
-        return lowered_with_norm(problem, wanted=self.step.code == SHORT)
+    def prepare(self, problem: QuadraticOverHull) -> tuple[Lowered, float] | InBlocks:
+        prepared = lowered_with_norm if problem.in_memory else in_blocks
+        return prepared(problem, wanted=self.step.code == SHORT)
 
-    def init(self, model: tuple[Lowered, float], start: Combinations) -> ScoredWeights:
+    def init(
+        self, model: tuple[Lowered, float] | InBlocks, start: Combinations
+    ) -> ScoredWeights | FewWeights:
+        if isinstance(model, InBlocks):
+            return few_weights(model, start)
         return scored(model[0], start, self.cache_mebibytes)
 
-    def advance(self, model: tuple[Lowered, float], state: ScoredWeights, steps: int) -> None:
+    def advance(self, model: Any, state: Any, steps: int) -> None:
+        if isinstance(model, InBlocks):
+            for _ in range(steps):
+                blocked.blended(model, state, self.step.code, lazy=self.lazy == "yes")
+            return
         hull, lazy, code = hull_of(*model), self.lazy == "yes", self.step.code
         for first, count in state.stretches(steps):
             blended(hull, state.kept, lazy, state.phi, code, first, count)

@@ -11,8 +11,12 @@ Frank and Wolfe 1956; Jaggi 2013; Guélat and Marcotte 1986; Wirth, Kerdreux and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
+import numpy as np
+
+from fwbench import blocked
+from fwbench.blocked import FewWeights, InBlocks, few_weights, in_blocks
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels import plain
 from fwbench.kernels.frank_wolfe import toward
@@ -41,19 +45,33 @@ class FrankWolfe:
     step: StepRule = OpenLoop()  # noqa: RUF009 - frozen
     arithmetic: Literal["float", "exact"] = "float"
     cache_mebibytes: float = 64.0
+    blockwise: ClassVar[bool] = True
 
     def refuses(self, problem: QuadraticOverHull) -> str | None:
+        if self.arithmetic == "exact" and not problem.in_memory:
+            return "arithmetic=exact needs the atoms in memory, as rationals; they lie in blocks"
         return unfit(self.step, problem.kind, exact=self.arithmetic == "exact")
 
-    def prepare(self, problem: QuadraticOverHull) -> tuple[Lowered, float]:
+    def prepare(self, problem: QuadraticOverHull) -> tuple[Lowered, float] | InBlocks:
+        if not problem.in_memory:
+            return in_blocks(problem, wanted=self.step.code == SHORT)
         if self.arithmetic == "exact":
             return lowered_exactly(problem), 0.0
         return lowered_with_norm(problem, wanted=self.step.code == SHORT)
 
-    def init(self, model: tuple[Lowered, float], start: Combinations) -> ScoredWeights:
+    def init(
+        self, model: tuple[Lowered, float] | InBlocks, start: Combinations
+    ) -> ScoredWeights | FewWeights:
+        if isinstance(model, InBlocks):
+            return few_weights(model, start)
         return scored(model[0], start, self.cache_mebibytes)
 
-    def advance(self, model: tuple[Lowered, float], state: ScoredWeights, steps: int) -> None:
+    def advance(self, model: Any, state: Any, steps: int) -> None:
+        if isinstance(model, InBlocks):
+            given = self.step.lengths(state.steps, steps)
+            for gamma in given if len(given) else np.zeros(steps):
+                blocked.toward(model, state, self.step.code, float(gamma))
+            return
         lowered, lipschitz = model
         take, lengths = toward, self.step.lengths
         if lowered.exact:

@@ -81,6 +81,7 @@ class SklearnSvm:
             cache_size=MEBIBYTES,
             max_iter=limit,
         )
+        machine.random_state = 0  # it takes none when it is made, and would ask numpy for a seed
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that it ended early: the claim says it
             machine.fit(model.Z)

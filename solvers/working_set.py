@@ -11,8 +11,16 @@ Wolfe 1976; multiple pricing is the simplex method's (Orchard-Hays 1968).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from fwbench.corral import Corral, Rooted, corral, rooted
+from fwbench.blocked_corral import (
+    BlockedCorral,
+    RootedBlocks,
+    blocked_corral,
+    rooted_blocks,
+    take_step,
+)
+from fwbench.corral import Corral, Rooted, corral, root_of, rooted
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.kernels.working_set import pricing_rounds
@@ -24,13 +32,27 @@ from fwbench.solver import Queries, SolverEntry
 class WorkingSet:
     """Minimise over the atoms in use and the leaders of blocks of atoms."""
 
-    def prepare(self, problem: QuadraticOverHull) -> Rooted:
-        return rooted(problem)
+    blockwise: ClassVar[bool] = True
 
-    def init(self, model: Rooted, start: Combinations) -> Corral:
+    def refuses(self, problem: QuadraticOverHull) -> str | None:
+        if problem.in_memory or root_of(problem.form, problem.d) is not None:
+            return None
+        return "of atoms in blocks it needs a Q without negative eigenvalues; away_steps does not"
+
+    def prepare(self, problem: QuadraticOverHull) -> Rooted | RootedBlocks:
+        return rooted(problem) if problem.in_memory else rooted_blocks(problem)
+
+    def init(self, model: Rooted | RootedBlocks, start: Combinations) -> Corral | BlockedCorral:
+        if isinstance(model, RootedBlocks):
+            return blocked_corral(model, start)
         return corral(model, start)
 
-    def advance(self, model: Rooted, state: Corral, steps: int) -> None:
+    def advance(self, model: Any, state: Any, steps: int) -> None:
+        if isinstance(model, RootedBlocks):
+            for _ in range(steps):
+                if not state.done:
+                    take_step(model, state)
+            return
         if state.done:
             return
         taken, state.done = pricing_rounds(

@@ -34,25 +34,38 @@ FLOORS = {
     (8, 0): "session",
     (7, 3): "findings",
     (7, 2): "analysis.plane",
-    (7, 1): "verify analysis.findings",
-    (7, 0): "store suite suites manifest analysis analysis.* claims claims.*",
-    (6, 2): "theory.*",
-    (6, 1): "execution.* theory.walks theory.chains theory.intervals theory.verdicts",
-    (6, 0): "execution execution.tasks theory theory.claim",
+    (7, 1): "verify planning doctor analysis.findings",
+    (
+        7,
+        0,
+    ): "store suite suites manifest quietness interruption analysis analysis.* claims claims.*",
+    (6, 6): "execution.cluster",
+    (6, 5): "execution.members",
+    (6, 4): "execution.pool execution.guest",
+    (6, 3): "execution.isolated contract.child",
+    (6, 2): "theory.* execution.worker contract.*",
+    (6, 1): "execution.here execution.shipping execution.waiting execution.local_workers "
+    "theory.walks theory.chains theory.intervals theory.verdicts "
+    "journal lock points contract.cases contract.printed",
+    (6, 0): "analysis.alike execution execution.* theory theory.claim disk reading "
+    "contract contract.rule",
     (5, 0): "runner choose",
-    (4, 1): "catalog rest timing",
-    (4, 0): "judge trace grammar names warm yardsticks heads stretches",
+    (4, 1): "catalog rest timing endings",
+    (4, 0): "judge trace grammar names warm yardsticks heads stretches observing "
+    "beside surroundings",
     (3, 0): "solvers solvers.* problems problems.*",
-    (2, 2): "settling",
-    (2, 1): "solver tokens layers first_order corral scored",
-    (2, 0): "attention labels steps schedules values lowering foreign minilm tables",
-    (1, 0): "problem calls",
-    (0, 4): "kernels.pairs",
-    (0, 3): "kernels.frank_wolfe kernels.gradient kernels.working_set kernels.escapes",
-    (0, 2): "kernels.*",
+    (2, 2): "settling blocked_corral",
+    (2, 1): "solver tokens layers first_order corral scored blocked opened",
+    (2, 0): "attention labels steps schedules values lowering foreign minilm tables "
+    "archives matlab closure",
+    (1, 0): "problem calls intake shapes",
+    (0, 5): "reductions",
+    (0, 4): "kernels.pairs blocks chunked",
+    (0, 3): "kernels.frank_wolfe kernels.gradient kernels.working_set kernels.escapes block_files",
+    (0, 2): "kernels.* pieces listed",
     (0, 1): "kernels.passes kernels.line kernels.order geometry.inputs geometry.kinds "
-    "geometry.ascent",
-    (0, 0): "errors kernels geometry geometry.*",
+    "geometry.ascent geometry.starts",
+    (0, 0): "errors plain imports kernels geometry geometry.*",
 }
 
 

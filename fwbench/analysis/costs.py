@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fwbench.analysis.alike import timed_on
 from fwbench.trace import Status
 
 LATE = 32  # steps that a run must have before its second half says what a later step costs
@@ -17,14 +18,15 @@ TIMES = (
 )  # fmt: skip
 COLUMNS = (
     "instance", "instance_label", "n", "d", "solver_label", "run_id", "tol", "status", "steps",
-    *TIMES,
+    *TIMES, "timed_on",
 )  # fmt: skip
 
 
 def costs(runs: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each of the suite's own iterative solvers on each measured instance.
 
-    Of repetitions (equal tolerances and steps) the medians; `run_id` is the first one's.
+    Of repetitions (equal tolerances and steps, on one machine) the medians; `run_id` is the first
+    one's.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ def costs(runs: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
     """
     traces = {str(name): group for name, group in trace.groupby("run_id", sort=False)}
     rows = []
-    for run in runs.to_dict("records"):
+    for run in runs.assign(timed_on=timed_on(runs)).to_dict("records"):
         own = pd.isna(run["library"]) and run["run_id"] in traces
         if own and not pd.isna(run["pass_seconds"]) and not pd.isna(run["seconds"]):
             walk = traces[run["run_id"]].sort_values("k", kind="stable")
@@ -51,7 +53,8 @@ def costs(runs: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
                 row: dict[str, Any] = {name: run.get(name) for name in COLUMNS}
                 rows.append(row | _cost(run, walk))
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(TIMES, "float64"))
-    repeated = table.groupby(["instance", "solver_label", "tol", "steps"], dropna=False, sort=False)
+    alike = ["instance", "timed_on", "solver_label", "tol", "steps"]
+    repeated = table.groupby(alike, dropna=False, sort=False)
     how = dict.fromkeys(COLUMNS, "first") | dict.fromkeys(TIMES, "median")
     return repeated[list(COLUMNS)].agg(how).reset_index(drop=True)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fwbench.analysis.atlas import Atlas
 from fwbench.analysis.diagrams import Diagram
+from fwbench.trace import failed
 
 Array = NDArray[np.float64]
 
@@ -105,3 +106,8 @@ class Findings:
     atlases: tuple[Atlas, ...] = ()
     diagrams: tuple[Diagram, ...] = ()
     claims: dict[str, Any] | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether any run failed."""
+        return any(map(failed, self.runs["status"], self.runs["signal"]))

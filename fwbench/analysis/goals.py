@@ -110,7 +110,10 @@ def _in_units(unit: str, where: str, time: str) -> Look:
         here = [row for row in here if row["run_id"] in units]
         if not here:
             return None
-        best = min(here, key=lambda row: float(row[time]))
+        # of each machine its least time, in its own units
+        first = sorted(here, key=lambda row: float(row[time]), reverse=True)
+        least = {str(row.get("timed_on")): row for row in first}.values()
+        best = min(least, key=lambda row: float(row[time] / units[row["run_id"]]))
         return best[time] / units[best["run_id"]], str(best["solver_label"])
 
     return look
@@ -147,14 +150,19 @@ def _recording(least_n: int, most_n: float) -> Look:
 def _choice(races: list[Row], costs: list[Row]) -> Found:
     """Take the worst choice of `auto`, of the instances that are worth a choice."""
     worst: tuple[float, str] | None = None
-    instances = dict.fromkeys(row["instance"] for row in races if _name(row) == "auto")
-    for instance in instances:
-        own = [row for row in races if row["instance"] == instance and pd.isna(row["library"])]
+    places = dict.fromkeys(_place(row) for row in races if _name(row) == "auto")
+    for place in places:
+        own = [row for row in races if _place(row) == place and pd.isna(row["library"])]
         own = [row for row in own if row["target"] == min(one["target"] for one in own)]
         mine = [row for row in own if _name(row) == "auto" and _ratio(row)]
         if mine and min(row["total"] for row in own) > WORTH:
             worst = max(worst or (0.0, ""), (mine[0]["ratio_total"], mine[0]["instance_label"]))
     return None if worst is None else (worst[0], f"worst of those instances, {worst[1]}")
+
+
+def _place(row: Row) -> tuple[str, str]:
+    """Return an instance and where its runs were timed."""
+    return row["instance"], str(row.get("timed_on"))
 
 
 def _name(row: Row) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fwbench.analysis.alike import timed_on
 from fwbench.grammar import spelled
 from fwbench.trace import Status
 
@@ -15,15 +16,20 @@ FEWEST = 4  # sizes: a line through fewer proves nothing
 WIDEST = 0.5  # half the interval of an exponent that still tells one whole power from the next
 SURE = 0.975
 ANSWERED = frozenset({Status.CONVERGED, Status.FINISHED})
-SIZES = ("regime", "against", "solver_label", "library", "instance", "size", "seconds", "steps")
+SIZES = (
+    "regime", "against", "solver_label", "library", "instance", "size", "seconds", "steps",
+    "timed_on",
+)  # fmt: skip
 COLUMNS = (
     "regime", "against", "solver_label", "library", "quantity", "sizes", "points", "size_from",
-    "size_to", "exponent", "exponent_low", "exponent_high", "r_squared", "reason",
+    "size_to", "exponent", "exponent_low", "exponent_high", "r_squared", "reason", "timed_on",
 )  # fmt: skip
 
 
 def sizes(runs: pd.DataFrame) -> pd.DataFrame:
     """Return a row a solver and instance of each regime that it ran on at four sizes or more.
+
+    Where runs were timed on several machines, `timed_on` says on which, and each has its own rows.
 
     A regime is a family with all its parameters but one size, n or d, and the seed; its name, like
     labels, leaves out what is at its default.
@@ -40,20 +46,24 @@ def sizes(runs: pd.DataFrame) -> pd.DataFrame:
         the repetitions that reached their tolerance, null where none did.
     """
     runs = runs.assign(
+        timed_on=timed_on(runs),
         total=(runs["seconds"] + runs["setup_seconds"]).where(_reached(runs)),
         taken=runs["steps"].astype("Float64").astype(float).where(_reached(runs)),
     )
     rows = []
     for against in ("n", "d"):
         regimes = runs["instance_label"].map(lambda text, size=against: _regime(str(text), size))
-        for regime, here in runs.assign(regime=regimes).groupby("regime", sort=False):
+        alike = runs.assign(regime=regimes).groupby(
+            ["regime", "timed_on"], sort=False, dropna=False
+        )
+        for (regime, _), here in alike:
             asked = here.groupby("solver_label")[against].transform("nunique")
             places = here[asked >= FEWEST].groupby(["solver_label", "instance"], sort=False)
             for (label, instance), mine in places:
                 first = mine.iloc[0]
                 medians = (mine["total"].median(), mine["taken"].median())
                 place = (regime, against, label, first["library"], instance, int(first[against]))
-                rows.append(place + medians)
+                rows.append((*place, *medians, first["timed_on"]))
     return pd.DataFrame(rows, columns=list(SIZES))
 
 
@@ -88,12 +98,13 @@ def growth(points: pd.DataFrame) -> pd.DataFrame:
         As `sizes` returns it.
     """
     rows = []
-    groups = points.groupby(["regime", "against", "solver_label"], sort=False)
-    for (regime, against, label), mine in groups:
+    alike = ["regime", "timed_on", "against", "solver_label"]
+    for (regime, _, against, label), mine in points.groupby(alike, sort=False, dropna=False):
         for quantity in ("seconds", "steps") if pd.isna(mine["library"].iloc[0]) else ("seconds",):
             row: dict[str, Any] = dict.fromkeys(COLUMNS)
             row |= {"regime": regime, "against": against, "solver_label": label}
             row |= {"library": mine["library"].iloc[0], "quantity": quantity}
+            row |= {"timed_on": mine["timed_on"].iloc[0]}
             rows.append(row | _fit(mine, quantity))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

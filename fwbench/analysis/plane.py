@@ -12,7 +12,7 @@ from fwbench.analysis.atlas import ELSEWHERE, MOVING, Atlas, Ended, atlas
 from fwbench.analysis.findings import Picture
 from fwbench.geometry.cells import cells, polygon_of
 from fwbench.geometry.clipping import dominance
-from fwbench.store import RunFolder
+from fwbench.reading import Kept
 
 Array = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ DRAWN = 48  # starts of a picture: the paths of more hide each other
 CORNERS = 64  # of a hull whose cells are drawn as polygons
 
 
-def pictures(folder: RunFolder, records: list[dict[str, Any]]) -> tuple[Picture, ...]:
+def pictures(folder: Kept, records: list[dict[str, Any]]) -> tuple[Picture, ...]:
     """Return the instances in the plane with the paths of the solvers."""
     found: dict[str, dict[str, Any]] = {}
     for record in records:
@@ -71,7 +71,7 @@ def _rings(plane: dict[str, Any], hull: Array) -> tuple[tuple[int, Array], ...]:
     return tuple((key, part + mean) for key, part in zip(keys, cut, strict=True) if len(part))
 
 
-def atlases(folder: RunFolder, records: list[dict[str, Any]]) -> tuple[Atlas, ...]:
+def atlases(folder: Kept, records: list[dict[str, Any]]) -> tuple[Atlas, ...]:
     """Return a map of each instance in the plane whose starts lie on a lattice."""
     ended: dict[str, dict[str, Ended]] = {}
     first: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}

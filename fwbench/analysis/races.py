@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fwbench.analysis.alike import timed_on
 from fwbench.trace import Status
 
 GAPS = (1e-4, 1e-8, 1e-12)  # of the scale
@@ -18,6 +19,7 @@ VOID = frozenset({Status.NONFINITE, Status.ERROR, Status.CRASHED, Status.MEMORY}
 COLUMNS = (
     "instance", "instance_label", "n", "d", "solver_label", "library", "target", "seconds",
     "total", "ratio", "ratio_total", "first", "tol", "run_id", "status", "gap_relative", "reason",
+    "timed_on",
 )  # fmt: skip
 
 
@@ -49,7 +51,8 @@ def races(runs: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
         ``ratio_total`` are these over the least of the suite's own solvers (`library` is null);
         ``first`` marks the least total of the suite's own, and of the foreign codes. Where the gap
         was not reached the times are null, and ``status``, ``gap_relative`` and ``reason`` are
-        those of the run that came nearest. Gaps that no run was asked for have no rows.
+        those of the run that came nearest. Gaps that no run was asked for have no rows. Where runs
+        were timed on several machines, ``timed_on`` says on which, and each is a race of its own.
     """
     rows: list[dict[str, Any]] = []
     traces = {str(name): group for name, group in trace.groupby("run_id", sort=False)}
@@ -58,7 +61,8 @@ def races(runs: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
         for run in runs.to_dict("records")
         if run["run_id"] in traces and run["status"] not in VOID
     }
-    for _, here in runs.groupby("instance", sort=False):
+    runs = runs.assign(timed_on=timed_on(runs))
+    for _, here in runs.groupby(["instance", "timed_on"], sort=False, dropna=False):
         for target in GAPS:
             if not (here["tol"] > target * (1 + ROUNDING)).all():
                 rows += _race(here, target, reached)

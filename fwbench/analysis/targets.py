@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fwbench.trace import Status
+from fwbench.analysis.alike import timed_on
+from fwbench.trace import failed
 
 TIED = 1.1  # a lead smaller than this is none: one timing is no better
 TARGETS = tuple(10.0**-e for e in range(1, 13))
@@ -93,6 +94,7 @@ def brackets(
 def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
     """Return who reached which accuracy soonest: an instance, a measure and a target a row.
 
+    Where runs were timed on several machines, `timed_on` says on which, and each has its own row.
     Seconds are those of one uninterrupted call, by the share of its steps that the first checkpoint
     to meet the target had taken (of runs over a second: those of the trace); the median over a
     solver's repetitions, set-up left out. A solver that missed the target, or failed, in any
@@ -102,27 +104,30 @@ def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
     """
     columns = [
         "instance", "instance_label", "kind", "measure", "target", "solver_label", "run_id",
-        "seconds", "lmo", "runner_up", "ratio", "contest", "reached", "of",
+        "seconds", "lmo", "runner_up", "ratio", "contest", "reached", "of", "timed_on",
     ]  # fmt: skip
     facts = ["run_id", "instance", "instance_label", "kind", "solver_label", "tol", "budget"]
-    timed = ["seconds", "seconds_from", "steps"]
+    timed = ["seconds", "seconds_from", "steps", "timed_on"]
     # a solver may have run with several tolerances and limits: those are no repetitions
     alike = ["instance", "solver_label", "tol", "repetition"]
     runs = runs.assign(budget=runs.groupby(alike, dropna=False).cumcount()).fillna({"tol": 0.0})
+    runs = runs.assign(timed_on=timed_on(runs))
     table = targets.merge(runs[facts + timed], on="run_id", how="left")
     whole = (table["seconds_from"] == "run") & (table["steps"] > 0)
     share = table["seconds"] * (table["k_high"] / table["steps"]).astype("Float64").astype(float)
     table["seconds_high"] = table["seconds_high"].astype(float).mask(whole, share)
-    failed = {
+    lost = {
         (run.instance, run.solver_label, run.tol, run.budget)
         for run in runs.itertuples()
-        if Status(str(run.status)).is_failure
+        if failed(str(run.status), run.signal)
     }
     askers = table[["instance", "solver_label", "tol", "budget"]].itertuples(index=False)
-    table.loc[[tuple(asker) in failed for asker in askers], "seconds_high"] = np.nan
+    table.loc[[tuple(asker) in lost for asker in askers], "seconds_high"] = np.nan
     rows = []
-    for (_, measure), group in table.groupby(["instance", "measure"], sort=False):
-        shared = {name: group[name].iloc[0] for name in ("instance", "instance_label", "kind")}
+    places = table.groupby(["instance", "timed_on", "measure"], sort=False, dropna=False)
+    for (_, _, measure), group in places:
+        facts = ["instance", "instance_label", "kind", "timed_on"]
+        shared = {name: group[name].iloc[0] for name in facts}
         shared |= {"measure": measure, "of": group["solver_label"].nunique()}
         for target in SHOWN:
             at = group[np.isclose(group["target"], target, rtol=1e-9, atol=0)]

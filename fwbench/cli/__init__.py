@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import sys
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 
 import click
 
 from fwbench import __version__
+from fwbench.cli.check import check
 from fwbench.cli.describe import describe
+from fwbench.cli.doctor import doctor
 from fwbench.cli.list import listing
+from fwbench.cli.new import new
 from fwbench.cli.report import report
 from fwbench.cli.run import run
 from fwbench.cli.show import show
 from fwbench.cli.verify import verify
-from fwbench.errors import FwbenchError
+from fwbench.errors import FwbenchError, visible
 
 WRONG_USE, INTERRUPTED = 2, 130
+LONGEST = 4000  # letters of a sentence: what it names may be a whole file
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,8 +29,14 @@ def fwbench() -> None:
     """Compare solvers of a quadratic over the hull of given points, attention among them."""
 
 
-for command in (run, verify, listing, describe, show, report):
+for command in (run, verify, listing, describe, show, report, new, check, doctor):
     fwbench.add_command(command)
+
+
+def _shown(message: str) -> str:
+    """Return a message for a terminal, which obeys none of its letters."""
+    shown = visible(message, keep="\n")
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]} …"
 
 
 def main() -> None:
@@ -37,12 +47,14 @@ def main() -> None:
     try:
         code = fwbench.main(standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        told = StringIO()
+        error.show(told)
+        click.echo(_shown(told.getvalue()), err=True, nl=False)
         sys.exit(WRONG_USE)
     except click.Abort:
         sys.exit(INTERRUPTED)
     except FwbenchError as error:
-        click.echo(f"fwbench: {error}", err=True)
+        click.echo(f"fwbench: {_shown(str(error))}", err=True)
         sys.exit(WRONG_USE)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

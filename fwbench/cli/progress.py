@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from fwbench.errors import visible
 from fwbench.execution.tasks import Task
 
 LOG_WIDTH = 140
@@ -93,7 +94,7 @@ class Progress:
 
     def begins(self, name: str) -> None:
         """Name what is worked on."""
-        self.bar.update(self.line, description=escape(name), refresh=True)
+        self.bar.update(self.line, description=escape(visible(name)), refresh=True)
 
     def ended(self, name: str, said: str) -> None:
         """Note that one more is done; in a log, say how it ended."""
@@ -104,7 +105,8 @@ class Progress:
 
     def say(self, text: str) -> None:
         """Print a line as it is."""
-        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        shown = visible(text, keep="\n")
+        self.console.print(shown, markup=False, highlight=False, soft_wrap=True)
 
     def show(self, renderable: Any) -> None:
         """Print the summary; the bar is over."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from fwbench.analysis.findings import Findings
+    from fwbench.cli.progress import Progress
     from fwbench.execution.tasks import Task
+    from fwbench.session import Executor
+    from fwbench.store import RunFolder
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 
@@ -34,6 +39,14 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130
 @click.option("--tol", type=float, help="Relative tolerance. Default: 1e-8.")
 @click.option("--max-steps", type=int, help="Steps of one run. Default: 10000.")
 @click.option("--max-seconds", type=float, help="Seconds of one run. Default: 10.")
+@click.option("--jobs", type=click.IntRange(min=1),
+              help="Runs at a time; more than one share the clock, and are marked.")  # fmt: skip
+@click.option("--dask", metavar="ADDRESS",
+              help="Run on the workers of a Dask scheduler; 'local' starts one.")  # fmt: skip
+@click.option("--max-memory", type=click.FloatRange(min=0, min_open=True), metavar="GIB",
+              help="Memory of one run. Default: 80 % of the free memory, shared.")  # fmt: skip
+@click.option("--in-process", is_flag=True,
+              help="Run in this process: a crash or a hang of a solver ends all.")  # fmt: skip
 @click.option("--resume", is_flag=True,
               help="Do what is missing in the folder --out, and what failed there.")  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Set an existing journal aside and start anew.")
@@ -53,6 +66,10 @@ def run(
     tol: float | None,
     max_steps: int | None,
     max_seconds: float | None,
+    jobs: int | None,
+    dask: str | None,
+    max_memory: float | None,
+    in_process: bool,
     resume: bool,
     fresh: bool,
     source: Path | None,
@@ -64,7 +81,7 @@ def run(
 
     With neither SUITE nor -p, the suite quick.
     """
-    from fwbench.session import Question, plan, planned_again
+    from fwbench.planning import Question, made_by, plan, planned_again
     from fwbench.store import RunFolder
 
     limits = {"tol": tol, "max_steps": max_steps, "max_seconds": max_seconds}
@@ -76,10 +93,18 @@ def run(
         raise click.UsageError("--from repeats a folder as it was: give no other choice")
     if resume and (fresh or out is None):
         raise click.UsageError("--resume goes with --out and without --fresh")
-    if (again := source or (out if resume and not asked else None)) is not None:
+    if in_process + (dask is not None) + (jobs is not None) > 1:
+        raise click.UsageError("choose one of --jobs, --dask and --in-process")
+    if in_process and max_memory is not None:
+        raise click.UsageError("--max-memory limits other processes: not --in-process")
+    again = source or (out if resume and not asked else None)
+    before = RunFolder(out) if resume and out is not None and out.is_dir() else None
+    if again is not None:
         tasks, described = planned_again(RunFolder(again))
     else:
-        tasks, described = plan(Question(suite, solvers, problems, seed, repeat or 1, given))
+        planned = planned_again(before)[0] if before and before.has_journal else ()
+        question = Question(suite, solvers, problems, seed, repeat or 1, given)
+        tasks, described = plan(question, planned)
     if dry_run:
         if as_json:
             click.echo(json.dumps([{"run_id": t.run_id, **t.as_dict()} for t in tasks], indent=1))
@@ -93,47 +118,125 @@ def run(
     name = described["suite"].partition("@")[0] if described else "run"
     path = out or Path("reports") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
     folder = RunFolder.create(path, resume=resume, fresh=fresh)
-    return _run(folder, tasks, described, report=not no_report, as_json=as_json)
+    where = Where(jobs, dask, None if max_memory is None else int(max_memory * 2**30), in_process)
+    if where == Where() and before is not None and before.has_journal:
+        where = Where.like(before.path, made_by(before))  # else seconds would be others
+    return _run(folder, tasks, described, where, wait=resume, report=not no_report, as_json=as_json)
 
 
 def _most(tasks: list[Task]) -> str:
     return f"{max((task.budget.max_seconds for task in tasks), default=0):g}"
 
 
-def _run(folder: Any, tasks: list[Task], described: Any, *, report: bool, as_json: bool) -> int:
-    from fwbench.cli.progress import Progress, stdout_alone
-    from fwbench.findings import build, write_views
-    from fwbench.report.terminal import terminal_summary
-    from fwbench.report.write import write
-    from fwbench.session import execute
-    from fwbench.trace import Status
+@dataclass(frozen=True)
+class Where:
+    """Where runs are made: options of the command line, or what a manifest holds of them."""
 
-    command = shlex.join(["fwbench", *sys.argv[1:]])
+    jobs: int | None = None
+    dask: str | None = None
+    memory: int | None = None
+    in_process: bool = False
+
+    @classmethod
+    def like(cls, path: Path, made: dict[str, Any]) -> Where:
+        """Read what the manifest of a folder says of its runs."""
+        from fwbench.errors import RunFolderError
+
+        try:
+            where = cls(**made)
+            for number in (where.jobs, where.memory):
+                if number is not None and (not isinstance(number, int) or number < 1):
+                    raise ValueError(f"{number!r:.80}")
+            if not isinstance(where.dask, str | None) or not isinstance(where.in_process, bool):
+                raise TypeError
+        except (TypeError, ValueError) as error:
+            raise RunFolderError(
+                f"{path}: its manifest.json does not say where runs were made ({error}); "
+                "choose --jobs, --dask or --in-process"
+            ) from error
+        return where
+
+    def executor(self) -> AbstractContextManager[Executor]:
+        """Return what makes the runs."""
+        if self.dask is not None:
+            from fwbench.execution.cluster import Cluster
+
+            return Cluster(self.dask, memory=self.memory)
+        if self.in_process:
+            from fwbench.execution.here import Here
+
+            return nullcontext(Here())
+        from fwbench.execution.pool import Pool
+
+        return nullcontext(Pool(self.jobs or 1, memory=self.memory))
+
+
+def _run(
+    folder: RunFolder,
+    tasks: list[Task],
+    described: dict[str, Any] | None,
+    where: Where,
+    *,
+    wait: bool,
+    report: bool,
+    as_json: bool,
+) -> int:
+    from fwbench.cli.progress import Progress
+
     claims = (described or {}).get("claims") or ()
-    with Progress(len(tasks) + len(claims)) as progress:
-        with stdout_alone() if as_json else nullcontext():
-            whole = execute(folder, tasks, described, command, progress.told, progress.claimed)
-        if not whole:
-            rest = f"fwbench run --resume --out {shlex.quote(str(folder.path))}"
-            progress.say(f"interrupted; what was done is saved, {rest} does the rest")
+    with Progress(len(tasks) + len(claims)) as progress, folder.locked(wait, progress.say):
+        whole = _executed(folder, tasks, described, where, progress, as_json=as_json)
         if not folder.has_journal:
             return INTERRUPTED
-        progress.say("reading the journal")
-        findings = build(folder)
-        write_views(folder, findings)
-        if report:
-            progress.say("writing the report")
-            write(findings, folder.path)
-        progress.show(terminal_summary(findings))
-        progress.say(f"\nRun folder: {folder.path}")
-        if report:
-            progress.say(f"Report:     {folder.path / 'report.html'}")
+        findings = _shown(folder, progress, report=report)
     if as_json:
         from fwbench.cli.show import as_text
 
         click.echo(as_text(findings))
     if not whole:
         return INTERRUPTED
-    failed = any(Status(status).is_failure for status in findings.runs["status"])
     broke = findings.claims and not all(c["as_expected"] for c in findings.claims["claims"])
-    return FAILED if failed or broke else DONE
+    return FAILED if findings.failed or broke else DONE
+
+
+def _executed(
+    folder: RunFolder,
+    tasks: list[Task],
+    described: dict[str, Any] | None,
+    where: Where,
+    progress: Progress,
+    *,
+    as_json: bool,
+) -> bool:
+    """Make the runs; return whether all were made."""
+    from fwbench.cli.progress import stdout_alone
+    from fwbench.session import execute
+
+    command = shlex.join(["fwbench", *sys.argv[1:]])
+    with where.executor() as executor, stdout_alone() if as_json else nullcontext():
+        whole = execute(
+            folder, tasks, described, command, progress.told, progress.claimed, executor
+        )
+    if not whole:
+        rest = f"fwbench run --resume --out {shlex.quote(str(folder.path))}"
+        progress.say(f"interrupted; what was done is saved, {rest} does the rest")
+    return whole
+
+
+def _shown(folder: RunFolder, progress: Progress, *, report: bool) -> Findings:
+    """Write tables and report, and say what was found."""
+    from fwbench.findings import build, write_views
+    from fwbench.report.terminal import terminal_summary
+    from fwbench.report.write import write
+
+    progress.say("reading the journal")
+    findings = build(folder)
+    write_views(folder, findings)
+    if report:
+        progress.say("writing the report")
+        write(findings, folder.path)
+    progress.show(terminal_summary(findings))
+    progress.say(f"\nRun folder: {folder.path}")
+    if report:
+        progress.say(f"Report:     {folder.path / 'report.html'}")
+    return findings

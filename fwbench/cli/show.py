@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def as_text(findings: Findings) -> str:
     """Return manifest, runs and winners as JSON text; missing values are null."""
-    from fwbench.store import plain
+    from fwbench.plain import plain
     from fwbench.theory.verdicts import without_curves
 
     def rows(table: Any) -> Any:

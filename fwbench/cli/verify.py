@@ -44,8 +44,9 @@ def verify(
     one that the claim's file expects, and with 1 if any is not.
     """
     from fwbench.cli.progress import Progress, console, stdout_alone
+    from fwbench.plain import plain
     from fwbench.report.terminal import verdicts as shown
-    from fwbench.store import RunFolder, plain
+    from fwbench.store import RunFolder
     from fwbench.theory.claim import Effort
     from fwbench.theory.verdicts import document, without_curves
     from fwbench.verify import claims

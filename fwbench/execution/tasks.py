@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
+from fwbench.endings import Budget
 from fwbench.errors import RunFolderError
-from fwbench.runner import Budget
+from fwbench.solver import Sampling
+from fwbench.trace import Status
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Task:
     order: int
     budget: Budget
 
-    @property
+    @cached_property
     def run_id(self) -> str:
         """16 hex digits over instance, solver, repetition, tolerance and budget."""
         facts = [self.instance, self.solver_text, self.repetition, asdict(self.budget)]
@@ -73,3 +76,68 @@ class Task:
             return cls(**(data | {"budget": Budget(**data["budget"])}))
         except (TypeError, KeyError) as error:
             raise RunFolderError(f"the plan of a manifest.json is damaged: {error!r}") from error
+
+
+class Assignment(NamedTuple):
+    """A task to be run, unless what is known of it still holds.
+
+    Attributes
+    ----------
+    task : Task
+    known : str or None
+        The ``cache_key`` of a result that need not be made again if its key would be the same now.
+    """
+
+    task: Task
+    known: str | None = None
+
+
+class Done(NamedTuple):
+    """A task that has ended.
+
+    Attributes
+    ----------
+    task : Task
+    record : dict or None
+        For the journal; None where what was known still holds.
+    arrays : dict of ndarray
+        Kept beside it.
+    """
+
+    task: Task
+    record: dict[str, Any] | None
+    arrays: dict[str, Any]
+
+
+class TooLarge(NamedTuple):
+    """An instance on which a foreign code ran out of time."""
+
+    solver_text: str
+    instance_label: str
+    n: int
+    d: int
+    tol: float
+    max_seconds: float
+
+    @classmethod
+    def of(cls, task: Task, row: dict[str, Any]) -> TooLarge | None:
+        """Return what a row, of now or of before, says of larger instances, or None."""
+        foreign = row.get("sampling") in (Sampling.ONCE, Sampling.RERUN)
+        if not foreign or row["status"] != Status.TIMEOUT or row.get("n") is None:
+            return None
+        budget = task.budget
+        return cls(
+            task.solver_text, task.instance_label, int(row["n"]), int(row["d"]), budget.tol,
+            budget.max_seconds,
+        )  # fmt: skip
+
+    def hopeless(self, task: Task, n: int, d: int) -> str | None:
+        """Return why a run with n atoms in d dimensions would only spend its time, or None."""
+        larger = n >= self.n and d >= self.d and n * d > self.n * self.d
+        same = self.solver_text == task.solver_text and self.tol >= task.budget.tol
+        if not (larger and same and self.max_seconds >= task.budget.max_seconds):
+            return None
+        return (
+            f"ran out of {self.max_seconds:g} s on {self.instance_label} already, with {self.n} "
+            f"atoms in {self.d} dimensions"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -30,12 +31,18 @@ def rationals(name: str, values: Any) -> NDArray[Any] | None:
     if texts.dtype.kind != "U":
         return None
     try:
-        exact = np.array([Fraction(text) for text in texts.ravel()], dtype=object)
+        exact = np.array([_exactly(str(text)) for text in texts.ravel()], dtype=object)
     except (ValueError, ZeroDivisionError) as error:
         raise InvalidProblem(
             f"{name}: text must read as a rational such as '1/7'; {error}"
         ) from error
     return exact.reshape(texts.shape)
+
+
+def _exactly(text: str) -> Fraction:
+    if re.search(r"e[-+]?[\d_]{4}", text, re.IGNORECASE):  # would fill the memory with digits
+        raise ValueError(f"{text[:40]!r} has an exponent beyond all doubles")
+    return Fraction(text)
 
 
 def real_array(name: str, values: ArrayLike, *, finite: bool = True) -> NDArray[Any]:

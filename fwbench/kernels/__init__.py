@@ -34,12 +34,12 @@ def _cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "fwbench"
 
 
-_CACHE_DIR = str(_cache_root() / f"kernels-{_fingerprint(Path(__file__).parent)}")
+CACHE_DIR = str(_cache_root() / f"kernels-{_fingerprint(Path(__file__).parent)}")
 
 
 def _compiled(function: Kernel, **options: Any) -> Kernel:
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _CACHE_DIR
+    numba.config.CACHE_DIR = CACHE_DIR
     try:
         compiled: Kernel = numba.njit(cache=True, error_model="numpy", **options)(function)
         return compiled

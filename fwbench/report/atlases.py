@@ -10,7 +10,7 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from fwbench.analysis.atlas import ELSEWHERE, MOVING, Atlas, Basins
-from fwbench.report.canvas import INK, RIM, plain
+from fwbench.report.canvas import INK, RIM, label
 from fwbench.report.words import cell_colours
 
 HATCHES = {ELSEWHERE: ("....", "rests elsewhere"), MOVING: ("xxxx", "not at rest")}
@@ -37,14 +37,14 @@ def draw(atlas: Atlas) -> Figure:
     tall = min(max(2.9 * up / across, 1.2), 5.0)
     figure = Figure(figsize=(3.1 * wide, (tall + 0.5) * high + 0.8), layout="constrained")
     places: list[Axes] = list(figure.subplots(high, wide, squeeze=False).flat)
-    figure.suptitle(plain(atlas.label), fontsize=10)
+    figure.suptitle(label(atlas.label), fontsize=10)
     shown = list(atlas.ends)
     met: set[int] = set()
     for basins, axes in zip(atlas.basins, places, strict=False):
         _map(axes, atlas, basins, shown)
         met |= set(np.unique(basins.keys).tolist()) & HATCHES.keys()
         name = basins.solver if len(basins.solver) < WIDE else basins.solver.replace("[", "\n[", 1)
-        axes.set_title(plain(name), fontsize=8)
+        axes.set_title(label(name), fontsize=8)
     if panels > len(atlas.basins):
         axes = places[panels - 1]
         colour, hatch, name = APART

@@ -7,9 +7,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
 
+from fwbench.errors import visible
+
+LONGEST = 100  # letters of a name in a figure
+FARTHEST = 1e150  # matplotlib looks for ticks far beyond what it draws, which must not overflow
 INK, RIM, FAINT = "#1b1f24", "#444c55", "#5f6b76"
 LOOK: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -41,9 +47,27 @@ def drawing() -> Iterator[None]:
         yield
 
 
+def within(values: ArrayLike, log: bool) -> NDArray[np.float64]:
+    """Return values that axes can hold, those far beyond (10^±150) at the edge; NaN stays.
+
+    Examples
+    --------
+    >>> within([1e-300, 1.0, 1e308], log=True).tolist()
+    [1e-150, 1.0, 1e+150]
+    """
+    found = np.asarray(values, dtype=np.float64)
+    return np.asarray(np.clip(found, 1 / FARTHEST if log else -FARTHEST, FARTHEST))
+
+
+def label(name: str) -> str:
+    """Return a name as it stands in a title or a legend: plain, in one line, not too long."""
+    cut = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return plain(visible(cut))
+
+
 def plain(name: str) -> str:
-    """Keep matplotlib from reading a name as mathematics."""
-    return name.replace("$", r"\$")
+    """Keep matplotlib from reading a name as mathematics, and SVG from letters XML lacks."""
+    return visible(name, keep="\n").replace("$", r"\$")
 
 
 def files(stem: str, figure: Figure) -> dict[str, bytes]:

@@ -24,6 +24,7 @@ BOUND = (0, (3, 2))
 SHOWN = 9  # marks along a line: enough to tell it from others in grey
 FEW = 15  # of so few points each is marked
 WIDE = 84  # letters of a note in one line
+MOST, MARKED = 600, 48  # letters of a title or a note, and of a mark: more leave no room for lines
 
 
 def draw(curves: Curves) -> Figure:
@@ -69,20 +70,21 @@ def draw(curves: Curves) -> Figure:
                 "markevery": list(marked),
             }
             measured += 1
-        axes.plot(x, y, label=plain(line.label), **look)
+        axes.plot(x, y, label=canvas.label(line.label), **look)
     axes.set(
         xscale="log" if curves.log_x else "linear",
         yscale="log" if curves.log_y else "linear",
-        xlabel=plain(curves.x_label),
-        ylabel=plain(curves.y_label),
+        xlabel=canvas.label(curves.x_label),
+        ylabel=canvas.label(curves.y_label),
     )
-    axes.set_title("\n".join(wrap(plain(curves.title), 72)), fontsize=9)
+    axes.set_title("\n".join(wrap(plain(curves.title[:MOST]), 72)), fontsize=9)
     for place, word in curves.marks:
         if not math.isfinite(place) or (curves.log_x and place <= 0):
             continue
         axes.axvline(place, color=INK, linewidth=0.7, linestyle=(0, (1, 2)))
         axes.annotate(
-            plain(word), (place, 0.0), xycoords=("data", "axes fraction"), xytext=(2, 3),
+            canvas.label(word[:MARKED]), (place, 0.0), xytext=(2, 3),
+            xycoords=("data", "axes fraction"),
             textcoords="offset points", rotation=90, va="bottom", fontsize=7, color=INK, zorder=9,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
         )  # fmt: skip
@@ -90,8 +92,8 @@ def draw(curves: Curves) -> Figure:
         longest = max(len(line.label) for line in curves.lines)
         figure.legend(loc="outside lower center", ncols=2 if longest < 36 else 1, handlelength=4.0)
     if curves.note:
-        note = wrap(plain(curves.note), WIDE, break_on_hyphens=False)
-        axes.set_xlabel("\n".join([plain(curves.x_label), *note]), fontsize=7.5)
+        note = wrap(plain(curves.note[:MOST]), WIDE, break_on_hyphens=False)
+        axes.set_xlabel("\n".join([canvas.label(curves.x_label), *note]), fontsize=7.5)
     return figure
 
 
@@ -103,7 +105,8 @@ def _places(line: Line, curves: Curves) -> tuple[NDArray[np.float64], NDArray[np
     shown &= (y > 0) | (not curves.log_y)
     if not shown.any():
         return np.empty(0), np.empty(0)
-    return np.where(shown, x, np.nan), np.where(shown, y, np.nan)
+    x, y = np.where(shown, x, np.nan), np.where(shown, y, np.nan)
+    return canvas.within(x, curves.log_x), canvas.within(y, curves.log_y)
 
 
 def _spread(x: NDArray[np.float64], log: bool) -> list[int]:

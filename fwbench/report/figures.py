@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from fwbench.analysis.findings import Findings, Picture
 from fwbench.report import atlases, canvas, diagrams, selection, words
-from fwbench.report.canvas import drawing, plain
+from fwbench.report.canvas import drawing, within
 from fwbench.report.curves import claim_files
 from fwbench.report.selection import Curve, Race, Regime
 from fwbench.report.words import Style
@@ -82,15 +82,14 @@ def convergence(label: str, curves: list[Curve], styles: Styles) -> Figure:
     """Draw suboptimality and gap against steps, side by side, legend below."""
     measures = selection.measures(curves)
     figure = Figure(figsize=(4.2 * max(len(measures), 1), 3.6), layout="constrained")
-    figure.suptitle(plain(label), fontsize=10)
+    figure.suptitle(canvas.label(label), fontsize=10)
     for measure, axes in zip(measures, _grid(figure, 1, len(measures)), strict=True):
         left_out = _draw(axes, curves, "k", measure, styles)
         axes.set(xlabel=words.AXES["k"], title=words.MEASURES[measure])
         if left_out:
+            absent = canvas.plain(", ".join(left_out)[:400])
             axes.annotate(
-                "\n".join(
-                    wrap(f"not drawn, being ≤ 0 at some k: {plain(', '.join(left_out))}", 64)
-                ),
+                "\n".join(wrap(f"not drawn, being ≤ 0 at some k: {absent}", 64)),
                 (0, 0),
                 xycoords="axes fraction",
                 xytext=(2, 3),
@@ -107,7 +106,7 @@ def plane(picture: Picture, styles: Styles) -> Figure:
     figure = Figure(figsize=(5.2, 5.4), layout="constrained")
     (axes,) = _grid(figure, 1, 1)
     _draw_plane(axes, picture, styles)
-    axes.set_title(plain(picture.label))
+    axes.set_title(canvas.label(picture.label))
     _legend(figure, [label for label, _ in picture.paths], styles)
     return figure
 
@@ -128,10 +127,10 @@ def overview(
         measure = selection.measures(curves[name])[0]
         _draw(axes, curves[name], "seconds", measure, styles)
         axes.set(xlabel=words.AXES["seconds"], ylabel=words.MEASURES[measure])
-        axes.set_title(f"{plain(labels[name])}\n{kinds[name]}", fontsize=8)
+        axes.set_title(f"{canvas.label(labels[name])}\n{kinds[name]}", fontsize=8)
     for picture, axes in zip(pictures, places[len(chosen) :], strict=False):
         _draw_plane(axes, picture, styles)
-        axes.set_title(f"{plain(picture.label)}\ncells, starts and paths", fontsize=8)
+        axes.set_title(f"{canvas.label(picture.label)}\ncells, starts and paths", fontsize=8)
     for axes in places[panels:]:
         axes.remove()
     drawn = [curve.solver for name in chosen for curve in curves[name]]
@@ -154,11 +153,15 @@ def ratios(races: list[Race], styles: Styles) -> Figure:
             for name, row in race.rows.items():
                 if row["library"] is not None and row["ratio_total"] is not None:
                     place = labels.index(race.label)
-                    axes.plot(row["ratio_total"], place, **_line(styles[name], 1.2, path=False))
+                    axes.plot(
+                        within(row["ratio_total"], log=True),
+                        place,
+                        **_line(styles[name], 1.2, path=False),
+                    )
                     shown.append(name)
         axes.axvline(1.0, color="#444c55", linewidth=0.9)
         axes.set(xscale="log", title=f"gap ≤ {words.power(target)}", xlabel="times our best")
-        axes.set_yticks(range(len(labels)), map(plain, labels))
+        axes.set_yticks(range(len(labels)), map(canvas.label, labels))
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.xaxis.set_major_locator(LogLocator(numticks=8))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -175,9 +178,10 @@ def growth(regimes: list[Regime], styles: Styles) -> Figure:
     places = _grid(figure, high, wide)
     for regime, axes in zip(regimes, places, strict=False):
         axes.set(xscale="log", yscale="log", xlabel=regime.against, ylabel="seconds, with set-up")
-        axes.set_title(plain(regime.name), fontsize=8)
+        axes.set_title(canvas.label(regime.name), fontsize=8)
         for label, points in regime.lines.items():
-            axes.plot(*zip(*points, strict=True), **_line(styles[label], 1.4))
+            sizes, seconds = (within(part, log=True) for part in zip(*points, strict=True))
+            axes.plot(sizes, seconds, **_line(styles[label], 1.4))
         drawn = [point for points in regime.lines.values() for point in points]
         _ticks(axes.xaxis, [size for size, _ in drawn], words.power)
         _ticks(axes.yaxis, [seconds for _, seconds in drawn], words.duration)
@@ -197,6 +201,7 @@ def _draw(axes: Axes, curves: list[Curve], x: str, y: str, styles: Styles) -> li
         if (ys <= 0).any():
             left_out.append(curve.solver)
         shown = np.isfinite(xs) & np.isfinite(ys) & (xs > 0) & (ys > 0)
+        xs, ys = within(xs, log=True), within(ys, log=True)
         if not shown.any():
             continue
         drawn[x].extend(xs[shown])
@@ -293,7 +298,7 @@ def _legend(figure: Figure, labels: Iterable[str], styles: Styles) -> None:
     longest = max(map(len, shown))
     columns = max(1, int(figure.get_size_inches()[0] * 15 / (longest + 9)))
     figure.legend(
-        lines, map(plain, shown), loc="outside lower center", ncols=columns, handlelength=3.6
+        lines, map(canvas.label, shown), loc="outside lower center", ncols=columns, handlelength=3.6
     )
 
 

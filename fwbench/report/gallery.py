@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fwbench.analysis.atlas import ELSEWHERE, MOVING, NO_START, Atlas, Basins
 from fwbench.analysis.diagrams import Diagram, Part, Role
+from fwbench.errors import visible
 from fwbench.report.words import cell_colours
 
 Array = NDArray[np.float64]
@@ -54,7 +55,7 @@ class _Sheet:
 
     def drawn(self, label: str, inside: Iterable[str]) -> Markup:
         box = f"0 0 {self.wide:.0f} {self.high:.0f}"
-        name = Markup.escape(label)
+        name = Markup.escape(visible(label))
         return Markup(
             f'<svg viewBox="{box}" role="img" aria-label="{name}">{"".join(inside)}</svg>'
         )

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from fwbench.errors import visible
 from fwbench.report.words import text
 
 
@@ -16,7 +17,7 @@ def code(name: Any) -> str:
     >>> print(code("a|b"), code("tick ` <b>"))
     `a\|b` `` tick ` <b> ``
     """
-    shown = " ".join(str(name).split()).replace("|", r"\|") or " "
+    shown = visible(" ".join(str(name).split())).replace("|", r"\|") or " "
     longest = max((len(run) for run in re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     return f"{fence} {shown} {fence}" if longest else f"{fence}{shown}{fence}"
@@ -30,7 +31,7 @@ def prose(value: Any) -> str:
     >>> print(prose("<b> | a*b_c [x](y)"))
     &lt;b&gt; \| a\*b\_c \[x\](y)
     """
-    shown = html.escape(" ".join(text(value).split()), quote=False)
+    shown = html.escape(visible(" ".join(text(value).split())), quote=False)
     return re.sub(r"([\\`*_\[\]|~#$])", r"\\\1", shown)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fwbench.analysis.alike import usual
 from fwbench.analysis.findings import Findings, Picture
 from fwbench.report.words import MEASURES, NONE, missing, text
-from fwbench.trace import Status
+from fwbench.trace import Status, failed
 
 Row = dict[str, Any]
 
@@ -105,7 +106,7 @@ def runs(findings: Findings) -> list[Row]:
 
 def failures(findings: Findings) -> list[Row]:
     """Return the failed runs, worst status first."""
-    return [row for row in runs(findings) if row["status"] in FAILED]
+    return [row for row in runs(findings) if failed(row["status"], row["signal"])]
 
 
 def statuses(findings: Findings) -> list[tuple[str, int]]:
@@ -126,11 +127,9 @@ def all_winners(findings: Findings) -> list[Row]:
     nobody reached one, the largest.
     """
     rows = records(findings.winners)
-    best: dict[tuple[str, str], Row] = {}
-    for row in rows:
-        place = (row["instance"], row["measure"])
-        best[place] = min(best.get(place, row), row, key=_tightness)
-    return [{**row, "tightest": best[row["instance"], row["measure"]] is row} for row in rows]
+    contests = grouped(rows, "instance", "instance_label", "measure")
+    tightest = {id(min(group, key=_tightness)) for _, group in contests}
+    return [{**row, "tightest": id(row) in tightest} for row in rows]
 
 
 def _tightness(row: Row) -> tuple[bool, float]:
@@ -155,21 +154,24 @@ def wins(findings: Findings) -> list[tuple[str | None, int]]:
 def curves(findings: Findings) -> list[Curve]:
     """Return the traces of all runs that left one, in the order of the runs.
 
-    Of repetitions the first: the others took the same steps.
+    Of repetitions the first: the others took the same steps. Where an instance was timed on several
+    machines, the curves of one alone have seconds: of that with most runs.
     """
     traces = {str(run): rows for run, rows in findings.trace.groupby("run_id", sort=False)}
     return [
-        _curve(row, traces[row["run_id"]].sort_values("k", kind="stable"))
-        for row in records(findings.runs)
+        _curve(row, traces[row["run_id"]].sort_values("k", kind="stable"), timed)
+        for row, timed in zip(records(findings.runs), usual(findings.runs), strict=True)
         if row["run_id"] in traces and not row["repetition"]
     ]
 
 
-def _curve(run: Row, trace: pd.DataFrame) -> Curve:
+def _curve(run: Row, trace: pd.DataFrame, timed: bool) -> Curve:
     kept = trace.iloc[_thin(len(trace))]
     columns = {
         name: [None if missing(value) else float(value) for value in kept[name]] for name in COLUMNS
     }
+    if not timed:
+        columns["seconds"] = [None] * len(kept)
     once = bool((trace["k"] <= 1).all())
     return Curve(run["instance"], run["solver_label"], run["status"], columns, once, len(trace))
 
@@ -304,9 +306,10 @@ def has_ratios(findings: Findings) -> bool:
 def races(findings: Findings) -> list[Race]:
     """Return the races, instance by instance, loosest gap first."""
     found = []
-    for (instance, target), rows in grouped(records(findings.races), "instance", "target"):
+    groups = grouped(records(findings.races), "instance", "instance_label", "target")
+    for (instance, label, target), rows in groups:
         first = {row["library"] is None: row for row in rows if row["first"]}
-        label, named = rows[0]["instance_label"], {row["solver_label"]: row for row in rows}
+        named = {row["solver_label"]: row for row in rows}
         found.append(Race(instance, label, target, first.get(True), first.get(False), named))
     return found
 

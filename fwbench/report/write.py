@@ -1,11 +1,11 @@
 """Write the report into a run folder; each file is whole or not there."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fwbench.analysis.findings import Findings
+from fwbench.disk import failing, write_whole
 from fwbench.errors import InvalidParameter, nearest
 
 FORMATS = frozenset({"html", "md", "figures"})
@@ -32,6 +32,8 @@ def write(findings: Findings, folder: Path, formats: frozenset[str] = FORMATS) -
     ------
     InvalidParameter
         A format that does not exist.
+    RunFolderError
+        A file cannot be written; the one that stood there stays.
     """
     for name in sorted(formats - FORMATS):
         raise InvalidParameter(f"no report format {name!r}; {nearest(name, FORMATS)}")
@@ -57,8 +59,9 @@ def write_verdicts(document: dict[str, Any], folder: Path) -> list[Path]:
     from fwbench.report.curves import claim_files
     from fwbench.report.html import verdicts_page
 
-    for old in (folder / "figures").glob("claim-*"):
-        old.unlink()
+    with failing(folder / "figures", "written"):
+        for old in (folder / "figures").glob("claim-*"):
+            old.unlink()
     text = "\n\n".join(["# Claims", *sections(document, figures=True)]) + "\n"
     files = {"claims.html": verdicts_page(document).encode(), "claims.md": text.encode()}
     files |= {f"figures/{name}": data for name, data in claim_files(document["claims"]).items()}
@@ -82,11 +85,7 @@ def _contents(findings: Findings, formats: frozenset[str]) -> Iterator[tuple[str
 
 
 def _replace(path: Path, content: bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with failing(path.parent, "made"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)
     return path

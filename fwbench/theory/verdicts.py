@@ -6,11 +6,14 @@ Reports are made from these records alone, so a verdict that was read back looks
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from fwbench.errors import visible
+from fwbench.shapes import listed, mapped, maybe, number, scalar, table, text, truth
 from fwbench.theory.claim import Curves, Line, Outcome, Tried, Verified
 
 SCHEMA = 1
@@ -18,6 +21,84 @@ TEXTS = ("title", "statement", "formula", "source", "remark", "quantity", "horiz
          "expects_witness")  # fmt: skip
 
 Record = dict[str, Any]
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")  # it names files and places of a page
+
+
+def name_fault(value: Any) -> str:
+    """Return what is wrong with the name of a claim, "" where nothing is.
+
+    Examples
+    --------
+    >>> name_fault("consensus"), name_fault("../x")
+    ('', 'must consist of letters, digits, dots, _ and -, 100 at most')
+    """
+    right = isinstance(value, str) and NAME.fullmatch(value)
+    return "" if right else "must consist of letters, digits, dots, _ and -, 100 at most"
+
+
+_OUTCOME = {
+    "case": text, "verdict": maybe(text), "horizon": maybe(scalar), "witness": text,
+    "numbers": mapped(text),
+}  # fmt: skip
+_LINE = {
+    "label": text, "bound": truth, "x": listed(maybe(number)), "y": listed(maybe(number)),
+}  # fmt: skip
+_CURVES = {
+    **dict.fromkeys(("title", "x_label", "y_label", "note"), text),
+    **dict.fromkeys(("log_x", "log_y"), truth),
+    "marks": listed(table({"x": number, "label": text})),
+    "lines": listed(table(_LINE)),
+}
+_RECORD = {
+    "name": name_fault,
+    **dict.fromkeys((*TEXTS, "asked", "file", "about", "standing", "expects", "verdict",
+                     "numbers_of", "error", "trace"), text),
+    "section": maybe(scalar),
+    **dict.fromkeys(("hypotheses", "surprises"), listed(text)),
+    "as_expected": truth,
+    "witness": text,
+    "numbers": mapped(text),
+    "tried": listed(table({**_OUTCOME, "refused": maybe(text)})),
+    "controls": listed(table({**_OUTCOME, "expects": text, "why": text})),
+    "seconds": number,
+    "curves": maybe(table(_CURVES)),
+}  # fmt: skip
+_DOCUMENT = table(
+    {
+        "command": text,
+        "effort": text,
+        "seconds": number,
+        "interrupted": truth,
+        "claims": listed(table(_RECORD)),
+    }
+)
+
+
+def fault(document: Any) -> str:
+    """Return what is wrong with a document that was read back, "" where nothing is.
+
+    Examples
+    --------
+    >>> fault(document([], long=False, seconds=0.0)), fault({"command": "x"})
+    ('', 'holds no effort')
+    """
+    if wrong := _DOCUMENT(document):
+        return wrong
+    for told in document["claims"]:
+        lines = (told["curves"] or {}).get("lines", ())
+        if any(len(line["x"]) != len(line["y"]) for line in lines):
+            return f"a line of the figure of {told['name']} has unlike numbers of x and y"
+    return ""
+
+
+def seen(told: Any) -> Any:
+    """Return a document with letters that nobody sees, or that a terminal obeys, as escapes."""
+    if isinstance(told, dict):
+        return {seen(key): seen(value) for key, value in told.items()}
+    if isinstance(told, list):
+        return [seen(value) for value in told]
+    return visible(told, keep="\n") if isinstance(told, str) else told
 
 
 def record(found: Verified, *, asked: str = "", file: str = "", about: str = "") -> Record:

@@ -1,14 +1,22 @@
 import gc
+import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fwbench.contract.cases import Subject
+from fwbench.contract.check import Checked, check
+from fwbench.contract.child import PROBLEMS, SOLVERS, rules
+from fwbench.contract.rule import Finding, Standing, tried
 from fwbench.errors import MissingExtra
 from fwbench.geometry.combinations import Combinations
+from fwbench.grammar import quoted
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import Budget, run
 from fwbench.solver import Queries, Sampling, SolverEntry
@@ -295,3 +303,120 @@ def test_queries_are_lifted_stopped_or_moved_together():
         Queries.MANY: 3,
         Queries.ANY: 1,
     }
+
+
+# -- what fwbench check says of it -----------------------------------------------------------
+
+SLIPPING = str(Path(__file__).with_name("made_solvers.py"))
+
+
+def finding(slip, rule):
+    subject = Subject(f'{quoted(SLIPPING)}[slip="{slip}"]')
+    [asked] = [known for known in rules(subject) if known.name == rule]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tried(asked, subject)
+
+
+@pytest.mark.parametrize(
+    ("slip", "rule", "said"),
+    [
+        ("says yes", "runs", "refuses concave, convex"),
+        ("stays away", "runs", "every variant refuses concave"),
+        ("raises", "runs", r"ValueError: no such step, in _slip \(made_solvers.py line \d+\)"),
+        ("exits", "runs", "error: SystemExit: no more"),
+        ("interrupts", "runs", "KeyboardInterrupt.*ordinary exception"),
+        ("writes atoms", "inputs", r"problem.centred.*3 of 27 numbers changed.*\[0, 0\].*a view"),
+        ("writes start", "inputs", r"start.data.*1 of 1 numbers changed, first 1.0 → 0.5"),
+        ("global draws", "generators", "numpy's global generator as before"),
+        ("clock", "clock", r"time.perf_counter\(\) was called"),
+        ("keeps a list", "stateless", "points that differ by .* the solver or its module"),
+        ("keeps itself", "stateless", "solver to stay.*slip='keeps itself'.*slip='none'"),
+        ("writes the model", "stateless", "second run on the same model.*writes into the model"),
+        ("begins done", "steps", r"got \(0, True, None\)"),
+        ("counts nothing", "steps", "steps 15 after as many were asked.*got steps 3"),
+        ("unseeded", "repeatable", "points that differ by .*no seed fixes"),
+        ("starts anew", "semigroup", "points that differ by .*from 0 in each call"),
+        ("no data", "copies", "pickle"),
+        ("counts back", "counters", "lmo to be a whole number.*got -3"),
+        ("counts text", "runs", "error"),
+        ("flat points", "points", r"shape \(m, d\) = \(1, 3\).*got \(3,\).*x\[None, :\]"),
+        ("single points", "points", "float64.*float32"),
+        ("infinite points", "points", "finite points after 12 steps"),
+        ("starts elsewhere", "points", "the start .* before any step"),
+        ("too long", "hull", "after 4 steps.*least weight -"),
+        ("points elsewhere", "hull", "any convex weights"),
+        ("points apart", "hull", "the weights within 1e-12.*got 1.7e-06"),
+        ("claims", "claims", "called itself optimal .* of the scale short; 1e-08 was promised"),
+        ("divides", "hard inputs", "on n = 1: .*ZeroDivisionError"),
+        ("says yes", "refuses", "a sentence that says why; got True"),
+    ],
+)
+def test_each_slip_is_named(slip, rule, said):
+    found = finding(slip, rule)
+    assert found.standing is Standing.FAILED, found
+    assert re.search(said, found.sentence), found.sentence
+    assert found.expected
+    assert found.came
+
+
+@pytest.mark.parametrize(("slip", "said"), [("prints", "'step"), ("warns", "RuntimeWarning")])
+def test_bad_manners_are_a_warning(slip, said):
+    found = finding(slip, "quiet")
+    assert found.standing is Standing.WARNING
+    assert said in found.sentence
+
+
+def test_without_a_slip_no_rule_fails():
+    found = {rule.name: finding("none", rule.name) for rule in SOLVERS}
+    skipped = {name for name, one in found.items() if one.standing is Standing.SKIPPED}
+    assert skipped == {"claims"}
+    rest = {one.standing for name, one in found.items() if name not in skipped}
+    assert rest == {Standing.OK}, found
+
+
+@pytest.mark.parametrize(
+    ("slip", "said"),
+    [
+        ("segfault", "killed by SIGSEGV, in _slip"),
+        ("exit code", "ended with exit code 3"),
+        ("hang", "still at work then, in _slip"),
+    ],
+)
+def test_a_rule_that_kills_its_process_costs_that_rule_alone(slip, said):
+    ok = [Finding(rule.name, rule.says, Standing.OK) for rule in SOLVERS]
+    done = [found for found in ok if found.rule not in ("hard inputs", "refuses")]
+    checked = Checked(f'{quoted(SLIPPING)}[slip="{slip}"]', findings=done)
+    hard, refuses = check(checked, 5 if slip == "hang" else 60)
+    assert refuses.standing is Standing.OK, refuses
+    assert (hard.rule, hard.standing) == ("hard inputs", Standing.FAILED)
+    assert said in hard.sentence
+    assert not checked.passed
+
+
+def test_what_kills_every_process_is_left_alone_soon():
+    checked = Checked(f'{quoted(SLIPPING)}[slip="exit code always"]')
+    findings = list(check(checked))
+    assert [found.rule for found in findings] == [rule.name for rule in SOLVERS]
+    standings = [found.standing for found in findings]
+    assert standings.count(Standing.FAILED) == 3
+    last = standings.index(Standing.FAILED) + 3
+    assert set(standings[last:]) == {Standing.SKIPPED}
+    assert "3 rules before" in findings[-1].sentence
+
+
+def test_a_file_that_kills_whoever_imports_it_is_named(tmp_path):
+    (tmp_path / "fatal.py").write_text("import os\nos._exit(7)\n")
+    [found] = check(Checked(str(tmp_path / "fatal.py")))
+    assert found.rule == "import"
+    assert found.standing is Standing.FAILED
+    assert "exit code 7" in found.sentence
+
+
+def test_the_documentation_names_all_rules():
+    page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+    for heading, known in (("of a solver", SOLVERS), ("of a problem", PROBLEMS)):
+        table = page.split(f"| rule | {heading} |\n")[1].split("\n\n")[0]
+        rows = [line.split("|")[1] for line in table.splitlines()[1:]]
+        shown = {name for row in rows for name in re.findall("`([^`]+)`", row)}
+        assert shown == {rule.name for rule in known}

@@ -24,7 +24,7 @@ DRAWN = [
 EVERYTHING = {
     choice.text: choice
     for text in (*catalog.names("problems"), *CLOUDS, *DRAWN)
-    if text != "file"  # it reads what a user gives
+    if text not in ("blocks", "file")  # they read what a user gives
     for choice in catalog.choices("problems", text)
 }.values()
 RULES = ["open_loop", "open_loop(4)", "constant(1/3)"]

@@ -159,7 +159,7 @@ BAD = {
     "text.npy": (lambda name: np.save(name, np.array([["a"]])), ["rational", "'a'"]),
     "objects.npy": (
         lambda name: np.save(name, np.array([[None]]), allow_pickle=True),
-        [".npy", "Object arrays"],
+        [".npy", "Python objects", "runs code"],
     ),
     "empty.npy": (lambda name: np.save(name, ATOMS[:0]), ["at least one atom", "(0, 2)"]),
     "two.npz": (
@@ -181,7 +181,7 @@ BAD = {
     ),
     "cell.mat": (
         lambda name: io.savemat(name, {"atoms": np.array([[ATOMS, Q]], dtype=object)}),
-        ["atoms", "real numbers", "object"],
+        ["atoms", "real numbers", "a cell array"],
     ),
     "complex.mtx": (lambda name: io.mmwrite(name, ATOMS * 1j), ["first line", "real", "complex"]),
     "giant.mtx": (
@@ -194,16 +194,16 @@ BAD = {
     ),
     "labels.parquet": (
         lambda name: frame().assign(name=list("abcd")).to_parquet(name),
-        ["column 'name'", "no numbers", "'a'", "labels"],
+        ["column 'name'", "no numbers", "string", "labels"],
     ),
     "lists.parquet": (
         lambda name: pd.DataFrame({"embedding": ATOMS.tolist()}).to_parquet(name),
-        ["column 'embedding'", "object", "1.", "2.5"],
+        ["column 'embedding'", "list", "double", "no numbers"],
     ),
     "bool.parquet": (lambda name: (frame() > 1).to_parquet(name), ["column 'x'", "bool"]),
     "dates.parquet": (
         lambda name: frame().astype("datetime64[s]").to_parquet(name),
-        ["column 'x'", "datetime64"],
+        ["column 'x'", "timestamp"],
     ),
     "gap.parquet": (
         lambda name: frame().where(frame() != -1).to_parquet(name),
@@ -296,7 +296,7 @@ def test_a_pickle_is_not_executed():
             return print, ("executed",)
 
     np.save("evil.npy", np.array([Evil()], dtype=object), allow_pickle=True)
-    with pytest.raises(InvalidProblem, match=r"evil\.npy: .*Object arrays"):
+    with pytest.raises(InvalidProblem, match=r"evil\.npy: .*Python objects"):
         read("evil.npy")
 
 
@@ -316,8 +316,7 @@ def test_a_torn_file_is_refused_or_complete(name, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-# A spoilt .mat file that is not compressed, so has no checksum, can end the process in scipy.
-SPOILT = set(WRITERS) - {"a.csv", "A.CSV", "pandas.csv", "a.mat", "sparse.mat"}
+SPOILT = set(WRITERS) - {"a.csv", "A.CSV", "pandas.csv"}
 
 
 @pytest.mark.parametrize("name", sorted(SPOILT))

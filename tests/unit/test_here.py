@@ -3,7 +3,9 @@
 import pytest
 
 from fwbench.execution.here import Here
-from fwbench.session import Question, execute, plan
+from fwbench.execution.tasks import Assignment
+from fwbench.planning import Question, plan
+from fwbench.session import execute
 from fwbench.store import RunFolder
 from fwbench.trace import Status
 
@@ -52,7 +54,7 @@ def sleepy(request, tmp_path):
 
 
 def ends(executor, planned):
-    return [done.record["row"] for done in executor.run(planned)]
+    return [done.record["row"] for done in executor.run(map(Assignment, planned))]
 
 
 def test_what_ran_out_of_time_is_skipped_at_larger_sizes(sleepy):

@@ -111,8 +111,8 @@ def test_a_suite_that_does_not_exist_is_named(tmp_path):
         load("quik")
     with pytest.raises(UnknownName, match="did you mean quick@1"):
         load("quick@2")
-    with pytest.raises(UnknownName, match=r"no suite nowhere\.toml: No such file"):
+    with pytest.raises(UnknownName, match=r"no suite nowhere\.toml: no such file"):
         load("nowhere.toml")
     (tmp_path / "folder.toml").mkdir()
-    with pytest.raises(UnknownName, match="Is a directory"):
+    with pytest.raises(UnknownName, match="this is a folder"):
         load(str(tmp_path / "folder.toml"))

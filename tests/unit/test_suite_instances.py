@@ -1,8 +1,8 @@
 import pytest
 
 from fwbench import catalog
+from fwbench.planning import Question, plan
 from fwbench.problem import QuadraticOverHull
-from fwbench.session import Question, plan
 from fwbench.suite import FOLDER
 
 

@@ -136,8 +136,8 @@ def tables(*given):
         run_id, (solver, _, tol) = f"run{i}", name.partition("@")
         runs.append(
             {"run_id": run_id, "instance": "i[]", "instance_label": "i", "kind": "convex",
-             "solver_label": solver, "status": status, "seconds_from": "trace", "seconds": np.nan,
-             "steps": 10, "tol": float(tol or "nan"), "repetition": i}
+             "solver_label": solver, "status": status, "signal": None, "seconds_from": "trace",
+             "seconds": np.nan, "steps": 10, "tol": float(tol or "nan"), "repetition": i}
         )  # fmt: skip
         rows += [
             {"run_id": run_id, "measure": "gap", "target": target, "lmo_high": 3, "k_high": 5,

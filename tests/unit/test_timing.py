@@ -216,7 +216,7 @@ def walked(worker, judged):
     trace = Trace()
     for k, at in enumerate(np.cumsum([0.0, *judged])):
         trace.add(k=k, seconds=at / 1e3)
-    whole = timing.uninterrupted(worker, None, OPTIMUM, trace)
+    whole, _ = timing.uninterrupted(worker, None, OPTIMUM, trace)
     return whole, np.diff(trace.columns["seconds"])
 
 
