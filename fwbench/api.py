@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+MOST_GIBIBYTES = 2**30
 SHARE = 4  # a block of steps is this part of the steps before it: so much can be too many
 
 
@@ -305,6 +306,9 @@ def run(
     seed: int | None = None,
     repeat: int = 1,
     jobs: int | None = 1,
+    max_memory: float | None = None,
+    resume: bool = False,
+    fresh: bool = False,
     **limits: float,
 ) -> Results:
     """Run solvers on problems and return the findings.
@@ -316,11 +320,16 @@ def run(
     solvers, problems : str or sequence of str
         Texts as on the command line; empty: all solvers, the suite's problems.
     out : path, optional
-        Run folder; a temporary one by default.
+        Run folder; by default a temporary one, which stays.
     seed, repeat : int
     jobs : int or None
         How many runs at a time, each in a process of its own; with more than one their seconds are
         marked as shared. None: in this process, where a crash or a hang of a solver ends all.
+    max_memory : float, optional
+        GiB that a run may take; by default four fifths of what is free, shared among the jobs.
+    resume, fresh : bool
+        Take a folder `out` that exists: do what is missing or out of date there, or set its journal
+        aside and start anew.
     **limits
         tol, max_steps, max_seconds.
 
@@ -348,6 +357,8 @@ def run(
 
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         raise InvalidParameter(f"jobs must be a whole number from 1 on, or None; got {jobs!r}")
+    if max_memory is not None and not 0 < max_memory < MOST_GIBIBYTES:
+        raise InvalidParameter(f"max_memory must be a positive number of GiB; got {max_memory!r}")
     for name in limits:
         if name not in ("tol", "max_steps", "max_seconds"):
             raise InvalidParameter(f"run has no limit {name!r}: tol, max_steps, max_seconds")
@@ -365,14 +376,17 @@ def run(
     question = Question(suite, asked, posed, seed, repeat, dict(limits))
     tasks, described = plan(question)
     path = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="fwbench-"))
-    folder = RunFolder.create(path)
-    executor = Here() if jobs is None else Pool(jobs)
-    with folder.locked(wait=False):
+    folder = RunFolder.create(path, resume=resume, fresh=fresh)
+    memory = None if max_memory is None else int(max_memory * 2**30)
+    executor = Here() if jobs is None else Pool(jobs, memory=memory)
+    with folder.locked(wait=resume):
         command = "fwbench.run(...)"
         if not execute(
             folder, tasks, described, command, lambda task, row: None, executor=executor
         ):
-            raise KeyboardInterrupt(f"what was done is saved in {path}")
+            raise KeyboardInterrupt(
+                f"what was done is saved; run(..., out={str(path)!r}, resume=True)"
+            )
         findings = build(folder)
         write_views(folder, findings)
     return Results(path, findings)

@@ -149,6 +149,11 @@ def members(group: Group, folder: str) -> list[str]:
     kind = SolverEntry if group == "solvers" else ProblemEntry
     paths = sorted(Path(folder).glob("[!_]*.py"))
     found = [str(path) for path in paths if isinstance(_entry_of(path), kind)]
+    if not found and group == "problems" and any(Path(folder).glob("*.np[yz]")):
+        raise UnknownName(
+            f"the folder {folder} holds points: -p 'blocks[path={folder}]' takes its .npy files "
+            "as one problem"
+        )
     if not found:
         raise UnknownName(
             f"the folder {folder} holds no Python file that ends with ENTRY = {kind.__name__}(...) "

@@ -87,9 +87,10 @@ class Referee:
             return Status.ERROR, "the method did not end by itself although it is a direct one"
         if state.steps >= budget.max_steps:
             return Status.BUDGET, f"{budget.max_steps} steps spent"
-        asked = self.judge.inside and not self.foreign and self.steady
+        if not (self.judge.inside and self.steady) or self.foreign:
+            return None
         convex, rounding = self.problem.kind is Kind.CONVEX, ROUNDING * self.problem.scale
-        if asked and self.trace.stalled(convex=convex, rounding=rounding):
+        if self.trace.stalled(convex=convex, rounding=rounding):
             return Status.STALLED, f"no gain from step {state.steps // 2} to {state.steps}"
         return None
 

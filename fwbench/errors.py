@@ -14,6 +14,9 @@ _UNSEEN = re.compile(
 )
 
 
+LONGEST_SAID = 300  # letters of a foreign message in a sentence; a traceback holds it whole
+
+
 class FwbenchError(Exception):
     """Base of all errors that fwbench raises on purpose."""
 
@@ -112,4 +115,5 @@ def said(error: BaseException) -> str:
         text = str(error)
     except Exception:  # a user's class may do anything
         text = "its message cannot be read"
+    text = text if len(text) <= LONGEST_SAID else f"{text[:LONGEST_SAID]}…"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

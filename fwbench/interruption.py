@@ -1,4 +1,4 @@
-"""Ctrl-C: the first one asks for an orderly end, the second one ends at once.
+"""Ctrl-C, or SIGTERM: the first one asks for an orderly end, the second one ends at once.
 
 A third one is the system's own, in case that even the second is caught by what it should end.
 """
@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interruption:
@@ -38,7 +40,8 @@ class Interruption:
     def _note(self, number: int, frame: Any) -> None:
         self._count += 1
         if self.twice:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            for asked in SIGNALS:
+                signal.signal(asked, signal.SIG_DFL)
         if self.twice or (self._raises and not self._deferring):
             raise KeyboardInterrupt
 
@@ -62,8 +65,8 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
-            before = signal.signal(signal.SIGINT, self._note)
-            self._restore = lambda: signal.signal(signal.SIGINT, before)
+            before = [(asked, signal.signal(asked, self._note)) for asked in SIGNALS]
+            self._restore = lambda: [signal.signal(*one) for one in before]
         return self
 
     def __exit__(

@@ -20,6 +20,7 @@ from fwbench.errors import RunFolderError
 from fwbench.plain import plain
 from fwbench.trace import Status
 
+STATUSES = frozenset(Status)
 LONGEST = 2**28  # bytes of a line: a record takes some kB, so nothing longer was ours
 SAFE = "; what was done before is safe, --resume does the rest"
 
@@ -176,7 +177,7 @@ def _misshapen(record: Any) -> str | None:
     run_id, status, size = row.get("run_id"), row.get("status"), record.get("points")
     if not isinstance(run_id, str) or not re.fullmatch(r"[\w-]{1,64}", run_id, re.ASCII):
         return f"its run_id is {run_id!r:.80}"  # it names a file
-    if not isinstance(status, str) or status not in set(Status):
+    if not isinstance(status, str) or status not in STATUSES:
         return f"its status is {status!r:.80}"
     trace = record.get("trace")
     if not isinstance(trace, dict) or not all(isinstance(c, list) for c in trace.values()):

@@ -31,7 +31,7 @@ class Stage(IntEnum):
 _WORDS = {
     Stage.WAITING: "starting its process",
     Stage.BUILDING: "importing its files and building the problem",
-    Stage.WARMING: "importing and compiling",
+    Stage.WARMING: "the warm-up (imports, compilation, two steps on a few atoms)",
     Stage.PREPARING: "setting up",
     Stage.ADVANCE: "taking steps",
     Stage.JUDGING: "being judged",

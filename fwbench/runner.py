@@ -254,8 +254,9 @@ class _Session:
     def _look(self, state: Any, k: int, *, last: bool = False) -> Look:
         look = self.judge.look(state.points(), state.weights(), last=last)
         counters = counted(state)
-        counts = {name: counters.get(name) for name in ("lmo", "gradient", "matvec")}
-        row = {"k": k, "seconds": self.clock / 1e9, **look.row, **counts}
+        row = {"k": k, "seconds": self.clock / 1e9, **look.row}
+        for name in ("lmo", "gradient", "matvec"):
+            row[name] = counters.get(name)
         self.trace.add(**row)
         self.observer.looked(row)
         self.recent.append((k, look.offset))

@@ -144,16 +144,15 @@ class ScoredWeights:
 
     def points(self) -> NDArray[np.float64]:
         """Return the point as doubles, shape (1, d)."""
-        return self.exact_points().astype(np.float64)
+        return self.exact_points().astype(np.float64, copy=False)
 
     def weights(self) -> Combinations:
         """Return the weights as doubles, by rising keys."""
         used = slice(self.size[0])
-        order = np.argsort(self.active[used])
+        order = self.active[used].argsort()
         keys = self.active[used][order]
-        return Combinations(
-            np.array([0, len(keys)]), keys, self.weight[used][order].astype(np.float64)
-        )
+        data = self.weight[used][order].astype(np.float64, copy=False)
+        return Combinations(np.array([0, len(keys)]), keys, data)
 
 
 def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -54,6 +54,8 @@ def execute(
     told: Callable[[Task, dict[str, Any] | None], None],
     claimed: Callable[[str, Record | None], None] = lambda name, record: None,
     executor: Executor | None = None,
+    *,
+    kept: Callable[[Task], None] = lambda task: None,
 ) -> bool:
     """Run what is missing or out of date in a folder; every planned run leaves a row.
 
@@ -72,6 +74,8 @@ def execute(
         Called with a claim's name before it is tried (None) and with its record afterwards.
     executor : Executor, optional
         This process by default.
+    kept : callable
+        Called with each task whose result was there and still holds.
 
     Returns
     -------
@@ -110,6 +114,7 @@ def execute(
             holds = None if record is None else _holds(record["row"])
             if record is not None and holds and unchanged(record, task):
                 executor.note(task, record["row"])
+                kept(task)
                 continue
             told(task, None)
             yield Assignment(task, holds)
@@ -119,7 +124,7 @@ def execute(
             for task, record, arrays in executor.run(assignments(), interruption.is_set):
                 if record is None:
                     executor.note(task, known[task.run_id]["row"])
-                    told(task, known[task.run_id]["row"])
+                    kept(task)
                     continue
                 row = record["row"]
                 if row["status"] == Status.INTERRUPTED and not interruption.is_set():

@@ -71,8 +71,12 @@ class RunFolder:
                 f"{self.path} is not empty and no run folder; choose another --out"
             )
         if not (resume or fresh):
+            if (self.path / LOCK).exists():
+                with self.locked(wait=False):  # that somebody is at work here is the better answer
+                    pass
             raise RunFolderError(
-                f"{self.path} exists; --resume does what is missing there, --fresh starts anew"
+                f"{self.path} exists; --resume does what is missing there, --fresh starts anew "
+                "(in Python: resume=True, fresh=True)"
             )
         if fresh:
             with self.locked(wait=False):

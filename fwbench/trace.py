@@ -86,10 +86,10 @@ class Trace:
 
     def add(self, **row: Any) -> None:
         """Append a row; columns that are not given are null."""
+        if not row.keys() <= self.columns.keys():
+            raise KeyError(f"a trace has no columns {sorted(row.keys() - self.columns.keys())}")
         for name, column in self.columns.items():
-            column.append(row.pop(name, None))
-        if row:
-            raise KeyError(f"a trace has no columns {sorted(row)}")
+            column.append(row.get(name))
 
     def replace_last(self, **row: Any) -> None:
         """Replace entries of the newest row."""

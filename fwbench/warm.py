@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -17,7 +17,7 @@ from fwbench.kernels import CACHE_DIR
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Sampling, SolverEntry
 
-PATIENCE_SECONDS = 60.0  # for others that compile; then this process compiles for itself
+PATIENCE_SECONDS = 30.0  # for others that compile; then this process compiles for itself
 LOOK_SECONDS = 0.02
 
 _WARM: set[tuple[Any, ...]] = set()
@@ -32,7 +32,9 @@ def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Com
     signature = (repr(solver), problem.kind, problem.dtype, type(problem.form), start.m > 1)
     if signature in _WARM:
         return
-    with compiling_alone():
+    # a user's solver may hang here, and nobody is to wait for it
+    ours = getattr(entry.make, "__module__", "").partition(".")[0] == "fwbench"
+    with compiling_alone() if ours else nullcontext():
         whole = _took_steps(problem, solver, entry, start)
     if whole:
         _WARM.add(signature)

@@ -55,7 +55,7 @@ class Progress:
 
     def __init__(self, total: int) -> None:
         self.console = console(stderr=True)
-        self.total, self.done = total, 0
+        self.total, self.done, self.held = total, 0, 0
         self.bar = Bar(
             TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn(),
             TimeRemainingColumn(), console=self.console, transient=True,
@@ -74,7 +74,17 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.bar.stop()
+        self._stop()
+
+    def _stop(self) -> None:
+        if self.bar.live.is_started:  # else rich ends a line that was never begun
+            self.bar.stop()
+
+    def kept(self, task: Task) -> None:
+        """Note that a run was there already, and that nothing it depends on has changed."""
+        self.done += 1
+        self.held += 1
+        self.bar.advance(self.line)
 
     def told(self, task: Task, row: dict[str, Any] | None) -> None:
         """Note that a run starts (row None) or has ended."""
@@ -110,5 +120,5 @@ class Progress:
 
     def show(self, renderable: Any) -> None:
         """Print the summary; the bar is over."""
-        self.bar.stop()
+        self._stop()
         self.console.print(renderable)

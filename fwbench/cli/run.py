@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fwbench.store import RunFolder
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
+MOST_GIBIBYTES = 2**30
 
 
 @click.command()
@@ -43,7 +44,7 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130
               help="Runs at a time; more than one share the clock, and are marked.")  # fmt: skip
 @click.option("--dask", metavar="ADDRESS",
               help="Run on the workers of a Dask scheduler; 'local' starts one.")  # fmt: skip
-@click.option("--max-memory", type=click.FloatRange(min=0, min_open=True), metavar="GIB",
+@click.option("--max-memory", type=float, metavar="GIB",
               help="Memory of one run. Default: 80 % of the free memory, shared.")  # fmt: skip
 @click.option("--in-process", is_flag=True,
               help="Run in this process: a crash or a hang of a solver ends all.")  # fmt: skip
@@ -55,7 +56,9 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130
 )
 @click.option("--dry-run", is_flag=True, help="Print the plan and stop.")
 @click.option("--no-report", is_flag=True, help="Write tables alone.")
-@click.option("--json", "as_json", is_flag=True, help="Print the rows of the runs as JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print what was found as JSON, alone on stdout."
+)
 def run(
     suite: str | None,
     solvers: tuple[str, ...],
@@ -81,6 +84,7 @@ def run(
 
     With neither SUITE nor -p, the suite quick.
     """
+    from fwbench.errors import InvalidParameter
     from fwbench.planning import Question, made_by, plan, planned_again
     from fwbench.store import RunFolder
 
@@ -92,11 +96,14 @@ def run(
     if source is not None and asked:
         raise click.UsageError("--from repeats a folder as it was: give no other choice")
     if resume and (fresh or out is None):
-        raise click.UsageError("--resume goes with --out and without --fresh")
+        word = "without --fresh" if fresh else "with --out DIR, the folder to go on with"
+        raise click.UsageError(f"--resume goes {word}")
     if in_process + (dask is not None) + (jobs is not None) > 1:
         raise click.UsageError("choose one of --jobs, --dask and --in-process")
     if in_process and max_memory is not None:
         raise click.UsageError("--max-memory limits other processes: not --in-process")
+    if max_memory is not None and not 0 < max_memory < MOST_GIBIBYTES:
+        raise InvalidParameter(f"max_memory must be a positive number of GiB; got {max_memory}")
     again = source or (out if resume and not asked else None)
     before = RunFolder(out) if resume and out is not None and out.is_dir() else None
     if again is not None:
@@ -215,8 +222,11 @@ def _executed(
     command = shlex.join(["fwbench", *sys.argv[1:]])
     with where.executor() as executor, stdout_alone() if as_json else nullcontext():
         whole = execute(
-            folder, tasks, described, command, progress.told, progress.claimed, executor
-        )
+            folder, tasks, described, command, progress.told, progress.claimed, executor,
+            kept=progress.kept,
+        )  # fmt: skip
+    if progress.held:
+        progress.say(f"{progress.held} of {len(tasks)} runs were there, and nothing has changed")
     if not whole:
         rest = f"fwbench run --resume --out {shlex.quote(str(folder.path))}"
         progress.say(f"interrupted; what was done is saved, {rest} does the rest")

@@ -22,7 +22,7 @@ import psutil
 from fwbench.errors import said
 from fwbench.execution.flight import Flight, shared_file
 from fwbench.execution.tasks import Assignment, Done, TooLarge
-from fwbench.execution.worker import CUT_OFF, Asked, Terms
+from fwbench.execution.worker import CUT_OFF, FULL, Asked, Terms
 from fwbench.observing import Stage
 from fwbench.trace import Status
 
@@ -198,12 +198,15 @@ class Isolated:
                 self._anew()
                 return None
             reason = f"its process ended {STARTS} times before it was ready, with exit code {code}"
+        elif code == FULL and self._memory is not None:
+            reason = f"needs more than the {self._memory / 2**30:.2g} GiB that are allowed"
+            return self._broken(Status.MEMORY, reason, code)
         elif cut_off or code == CUT_OFF:
             reason = "closed the connection on which its process answers"
         elif code < 0:
             reason = f"killed by {_signal(code)}"
             if code == -signal.SIGKILL:
-                reason += ", not by fwbench: by the system, short of memory?"
+                reason += ", not by fwbench: by itself, or by the system, short of memory?"
         else:
             reason = f"ended its process with exit code {code}"
         return self._broken(Status.CRASHED, reason, code)
@@ -219,13 +222,14 @@ class Isolated:
         if stage is Stage.ADVANCE:
             late = beat.clock + beat.seconds > budget.max_seconds + GRACE_SECONDS
         if late:
+            trace = self._flight.trace()  # asking where it is may wake it
             where = self._last_words()
             bound = self._apart_seconds if self._ready else START_SECONDS
             spent = f"{bound:g} s spent on {stage.words}"
             if stage is Stage.ADVANCE:
                 spent = f"{budget.max_seconds:g} s on the clock spent inside one call of advance"
             code = self._kill()
-            return self._broken(Status.TIMEOUT, f"{spent}; killed", code, where)
+            return self._broken(Status.TIMEOUT, f"{spent}; killed", code, where, trace=trace)
         if self._memory is not None and self._ready:
             taken = self._memory_now() - self._base
             if taken > self._memory:
@@ -237,7 +241,7 @@ class Isolated:
     def interrupt(self) -> Done:
         """End the run in flight because the user wants it."""
         code = self._kill()
-        return self._broken(Status.INTERRUPTED, "interrupted from the keyboard", code, anew=False)
+        return self._broken(Status.INTERRUPTED, "ended by Ctrl-C", code, anew=False)
 
     def _memory_now(self) -> int:
         try:
@@ -265,11 +269,18 @@ class Isolated:
         return os.pread(self._files[2], size, 0).decode(errors="replace").strip() or None
 
     def _broken(
-        self, status: Status, reason: str, code: int, where: str | None = None, *, anew: bool = True
+        self,
+        status: Status,
+        reason: str,
+        code: int,
+        where: str | None = None,
+        *,
+        trace: dict[str, list[Any]] | None = None,
+        anew: bool = True,
     ) -> Done:
         """Return the record of a run that did not come to its end, and start another process."""
         assert self._assignment is not None
-        task, trace = self._assignment.task, self._flight.trace()
+        task, trace = self._assignment.task, self._flight.trace() if trace is None else trace
         self._assignment = None
         row = {
             **task.columns(),

@@ -7,6 +7,7 @@ import platform
 import re
 import resource
 import sys
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -40,16 +41,22 @@ def frequency() -> float | None:
 
 def _read(path: str, most: int = LONGEST) -> str:
     """Return the beginning of a file; "" where there is none. Run for run, so it is quick."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
+    descriptor = _opened(path, os.getpid())
+    if descriptor is None:
         return ""
     try:
-        return os.read(descriptor, most).decode(errors="replace")
+        return os.pread(descriptor, most, 0).decode(errors="replace")
     except OSError:
         return ""
-    finally:
-        os.close(descriptor)
+
+
+@cache  # files of the system, a few
+def _opened(path: str, process: int) -> int | None:
+    """Return a descriptor that stays open, or None; in a fork "self" would still be its parent."""
+    try:
+        return os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
 
 
 def stolen() -> float:

@@ -24,7 +24,7 @@ from fwbench.execution.machine import allow, pin
 from fwbench.execution.tasks import Assignment, TooLarge
 
 PARENT_DEATH, SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of prctl(2)
-CUT_OFF = 86  # exit code: the process could not answer any more
+CUT_OFF, FULL = 86, 87  # exit codes: it could not answer any more; its memory was full
 THREADS = Path("/proc/self/task")
 FAR = 512  # beyond the descriptors that a solver closes, or writes to, by mistake
 
@@ -130,17 +130,25 @@ def main(descriptor: int, parent: int) -> None:
         flight = Flight(terms.heart, _far(terms.rows))
         os.close(terms.heart)  # it is mapped: so nobody writes there by mistake
         here = Here(terms.threads, shared=terms.shared, observer=flight, told=connection.send)
-        process = os.getpid()
-        for done in here.run(_asked(connection, here, terms)):
-            allow(None)
-            if os.getpid() != process:  # a copy that a solver made and did not end
-                os._exit(0)
-            try:
-                connection.send(done)
-            except OSError:  # a solver may close what it did not open
-                os._exit(CUT_OFF)
-            if _leaves_something():
-                os._exit(0)  # the next run gets a process without it
+        try:
+            _serve(connection, here, terms)
+        except MemoryError:  # not even the record of a run fits into what it may take
+            os._exit(FULL)
+
+
+def _serve(connection: Connection, here: Here, terms: Terms) -> None:
+    """Answer with a record to each run that is asked for."""
+    process = os.getpid()
+    for done in here.run(_asked(connection, here, terms)):
+        allow(None)
+        if os.getpid() != process:  # a copy that a solver made and did not end
+            os._exit(0)
+        try:
+            connection.send(done)
+        except OSError:  # a solver may close what it did not open
+            os._exit(CUT_OFF)
+        if _leaves_something():
+            os._exit(0)  # the next run gets a process without it
 
 
 def _asked(connection: Connection, here: Here, terms: Terms) -> Iterator[Assignment]:

@@ -29,7 +29,7 @@ def terminal_summary(findings: Findings) -> RenderableType:
     Names are given as text, never as rich's markup. A console that writes to a log prints it plain.
     """
     parts: list[RenderableType] = [Text("Who won where", style="bold"), _winners(findings)]
-    tally = Text(f"{len(findings.runs)} runs:")
+    tally = Text(f"{len(findings.runs)} {'run' if len(findings.runs) == 1 else 'runs'}:")
     for status, n in selection.statuses(findings):
         tally.append(f"  {n} ").append(status, style=_tone(status))
     parts += [Text(), tally]
@@ -38,9 +38,11 @@ def terminal_summary(findings: Findings) -> RenderableType:
         parts += [Text(), Text("What failed", style="bold")]
         parts += map(_failure, failed[:SHOWN_FAILURES])
         if len(failed) > SHOWN_FAILURES:
-            parts.append(Text(f"  … and {len(failed) - SHOWN_FAILURES} more, all in the report"))
+            parts.append(Text(f"  … and {len(failed) - SHOWN_FAILURES} more in runs.parquet"))
     elif len(findings.runs):
-        parts.append(Text("No run failed.", style="green"))
+        left = dict(selection.statuses(findings)).get("interrupted", 0)
+        missing = f" {left} of {len(findings.runs)} runs are still to be made." if left else ""
+        parts.append(Text(f"No run failed.{missing}", style="yellow" if left else "green"))
     if findings.claims is not None:
         parts += [Text(), Text("Claims", style="bold"), *_conclusion(findings.claims)]
     skipped = selection.skipped(findings)

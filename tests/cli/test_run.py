@@ -346,3 +346,42 @@ def test_a_folder_that_is_something_else_is_left_alone(fwbench):
         assert "not empty and no run folder" in done.err
     Path("file").touch()
     assert "is a file" in fwbench("run", "-p", SMALL, "-s", "away_steps", "--out", "file").err
+
+
+# -- what runs may take, and what is there already -------------------------------------------------
+
+
+@pytest.mark.parametrize("gibibytes", ["nan", "inf", "0", "-1"])
+def test_a_limit_of_memory_that_is_none_is_refused(fwbench, gibibytes):
+    done = fwbench(
+        "run", "-p", SMALL, "-s", "away_steps", f"--max-memory={gibibytes}", "--out", "r"
+    )
+    assert done.code == WRONG_USE
+    assert "max_memory must be a positive number of GiB" in done.err
+    assert not Path("r").exists()
+
+
+def test_what_needs_more_memory_than_is_allowed_says_so(fwbench):
+    done = fwbench("run", "-p", SMALL, "-s", "away_steps", "--max-memory", "0.01", "--out", "r",
+                   "--no-report")  # fmt: skip
+    assert done.code == FAILED
+    [row] = table("r").to_dict("records")
+    assert row["status"] == "memory"
+    assert "run --resume" not in done.err
+
+
+def test_a_resumed_folder_says_what_was_there(fwbench):
+    run = ("run", "-p", SMALL, "-s", "away_steps", "--out", "r", "--no-report")
+    assert fwbench(*run).code == DONE
+    done = fwbench(*run, "-s", "vertex_enumeration", "--resume")
+    assert "1 of 2 runs were there, and nothing has changed" in done.err
+    assert "[2/2] vertex_enumeration on" in done.err
+    assert fwbench("run", "--resume", "--out", "r", "--no-report").err.startswith("2 of 2 runs")
+
+
+def test_a_folder_of_points_is_told_from_one_of_code(fwbench):
+    Path("folder").mkdir()
+    np.save("folder/part.npy", np.eye(3))
+    done = fwbench("run", "-p", "folder", "-s", "away_steps", "--out", "r")
+    assert done.code == WRONG_USE
+    assert "blocks[path=folder]" in done.err

@@ -6,10 +6,15 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from time import monotonic
+from types import SimpleNamespace
 
 import pytest
 
+from fwbench import warm
+from fwbench.problem import QuadraticOverHull
+from fwbench.solver import Sampling
 from fwbench.warm import compiling_alone
 
 DEADLINE = 60
@@ -74,6 +79,16 @@ def test_where_nothing_can_be_locked_it_goes_on_without(tmp_path):
     (tmp_path / "file").touch()
     with compiling_alone(tmp_path / "file" / "folder") as alone:
         assert not alone
+
+
+@pytest.mark.parametrize("module", ["fwbench.solvers.puppet", "mine"])
+def test_nobody_waits_for_the_solver_of_a_user(monkeypatch, module):
+    taken = []
+    monkeypatch.setattr(warm, "compiling_alone", lambda: nullcontext(taken.append(True)))
+    problem = QuadraticOverHull([[1.0, 2.0], [3.0, 1.0]])
+    entry = SimpleNamespace(make=SimpleNamespace(__module__=module), sampling=Sampling.ADVANCE)
+    warm.warm(problem, object(), entry, problem.start)
+    assert taken == ([] if module == "mine" else [True])
 
 
 @pytest.mark.slow
