@@ -105,7 +105,10 @@ def build(folder: RunFolder) -> Findings:
         if task.run_id not in started
     ]
     tolerances = {task.run_id: task.budget.tol for task in planned}
+    orders = {task.run_id: task.order for task in planned}
     for record in records:
+        row = record["row"]
+        row["order"] = orders.get(row["run_id"], row["order"])  # a resumed plan may have grown
         record["row"]["tol"] = tolerances.get(record["row"]["run_id"])
     # as the question named them; in time they were made in another order
     places = {task.run_id: place for place, task in enumerate(planned)}

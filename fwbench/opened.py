@@ -19,17 +19,26 @@ from threading import get_ident
 from types import TracebackType
 from typing import Any
 
+import fwbench
 from fwbench.closure import is_installed
 
 CODE = (".py", ".pyc", ".nbi", ".nbc")  # the last two: kernels that numba has compiled
 PACKAGED = (".egg-info", ".dist-info")  # what a package says of itself
 SYSTEM = ("/proc/", "/sys/", "/dev/")
 GONE = ""  # in place of the digest of a file that can't be read
+HEARD = ("open", "os.listdir", "os.scandir")
+SEARCH = ("<frozen importlib", "<frozen zipimport")  # for modules: it looks into folders too
 
 
 def content(name: str) -> str:
-    """Return the first 16 hex digits of a file's SHA-256, `GONE` where it can't be read."""
+    """Return the first 16 hex digits of a file's SHA-256, `GONE` where it can't be read.
+
+    Of a folder, whose name ends with a separator: that of the names in it.
+    """
     try:
+        if name.endswith(os.sep):
+            names = "\0".join(sorted(n for n in os.listdir(name) if n != "__pycache__"))
+            return hashlib.sha256(names.encode(errors="surrogateescape")).hexdigest()[:16]
         with open(name, "rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()[:16]
     except OSError:
@@ -71,10 +80,8 @@ class Opened:
 
     def note(self, name: str) -> None:
         """Note a file that is about to be read, if it counts."""
-        if name in self.files or not _counts(name):
-            return
-        if digest := content(name):
-            self.files[name] = digest
+        if name not in self.files and _counts(name):
+            self.files[name] = content(name)
 
 
 @contextmanager
@@ -115,17 +122,20 @@ def _listen() -> None:
 
 
 def _heard(event: str, arguments: tuple[Any, ...]) -> None:
-    """Tell those who listen of a file that is about to be opened."""
-    if event != "open" or not _ACTIVE:
+    """Tell those who listen of a file that is about to be opened, or of a folder to be listed."""
+    if event not in HEARD or not _ACTIVE:
         return
-    path, mode, flags = arguments
-    if not isinstance(path, str | bytes) or not _reads(mode, flags):
+    listed = event != "open"
+    if sys._getframe(1).f_code.co_filename.startswith(SEARCH):
+        return
+    path, mode, flags = (arguments[0], "r", 0) if listed else arguments
+    if not isinstance(path, str | bytes | os.PathLike) or not _reads(mode, flags):
         return
     if (thread := get_ident()) in _NOTING:
         return
     _NOTING.add(thread)
     try:
-        name = os.path.abspath(os.fsdecode(path))
+        name = os.path.abspath(os.fsdecode(path)) + (os.sep if listed else "")
         for listener in tuple(_ACTIVE):
             listener.note(name)
     except (OSError, ValueError):  # no working folder, a name with a null character
@@ -145,4 +155,17 @@ def _counts(name: str) -> bool:
         return False
     if os.path.dirname(name).endswith(PACKAGED):
         return False
-    return stat.S_ISREG(os.stat(name).st_mode) and not is_installed(Path(name))
+    if is_installed(Path(name)) or name.startswith(tuple(_imported())):
+        return False
+    if name.endswith(os.sep):
+        return os.path.isdir(name)
+    try:
+        return stat.S_ISREG(os.stat(name).st_mode)
+    except FileNotFoundError:  # if it is there next time, that is another problem
+        return True
+
+
+@cache
+def _imported() -> list[str]:
+    """Return fwbench's own folder: what its code looks up there is no data of a problem."""
+    return [str(Path(fwbench.__file__).resolve().parent) + os.sep]

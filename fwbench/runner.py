@@ -147,10 +147,11 @@ class _Session:
 
     def run(self) -> Run:
         self.observer.enters(Stage.WARMING)
-        warm(self.problem, self.solver, self.entry, self.start)
+        anew = warm(self.problem, self.solver, self.entry, self.start)
         collector = gc.isenabled()
         gc.collect()
-        gc.freeze()  # what is alive now need not be walked through before the next run
+        if anew:  # libraries stay, and need not be walked through before every run; solvers go
+            gc.freeze()
         gc.disable()
         try:
             return self._run()
@@ -257,8 +258,11 @@ class _Session:
         row = {"k": k, "seconds": self.clock / 1e9, **look.row}
         for name in ("lmo", "gradient", "matvec"):
             row[name] = counters.get(name)
+        self.trace.cut(k)
         self.trace.add(**row)
         self.observer.looked(row)
+        while self.recent and self.recent[-1][0] >= k:  # an answer of as many steps takes its place
+            self.recent.pop()
         self.recent.append((k, look.offset))
         if self.problem.d == 2 and self.problem.in_memory:  # a picture shows all atoms
             self.path.append(look.offset + self.problem.mean)

@@ -8,20 +8,28 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from fwbench import catalog
+from fwbench.errors import said
 from fwbench.execution import sources
 from fwbench.execution.here import Here
 from fwbench.execution.machine import conditions
-from fwbench.execution.tasks import Assignment, Done, Task
+from fwbench.execution.tasks import OUT_OF_TIME, Assignment, Done, Task
 from fwbench.findings import SHAPES
 from fwbench.interruption import Interruption
 from fwbench.manifest import manifest
 from fwbench.planning import resumable
-from fwbench.reading import sound
+from fwbench.reading import record_fault, sound
 from fwbench.store import RunFolder
 from fwbench.theory.claim import Effort
 from fwbench.theory.verdicts import Record, document
 from fwbench.trace import Status, failed
 from fwbench.verify import verify
+
+# What fwbench itself says of a run, whatever its solver does.
+PLAIN = (
+    "run_id", "problem", "instance", "instance_label", "seed", "solver", "solver_label", "params",
+    "repetition", "order", "n", "d", "kind", "queries", "scale", "radius", "host", "threads",
+    "shared", "attempts", "library", "chosen", "signal", "traceback", "cache_key",
+)  # fmt: skip
 
 
 class Executor(Protocol):
@@ -131,7 +139,7 @@ def execute(
                     reason = "KeyboardInterrupt, raised by the solver itself"
                     row |= {"status": str(Status.ERROR), "reason": reason}
                 with interruption.deferred():
-                    folder.append(record, arrays)
+                    row = _kept(folder, record, arrays)
                 told(task, row)
                 if interruption.is_set() and isinstance(executor, Here):
                     return False
@@ -145,9 +153,27 @@ def execute(
     return not interruption.is_set()
 
 
+def _kept(folder: RunFolder, record: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Write down what a run gave, or that it gave what nobody can read again; return its row."""
+    wrong = record_fault(record, SHAPES)
+    try:
+        if not wrong:
+            folder.append(record, arrays)
+            return dict(record["row"])
+    except TypeError as error:  # points or weights that are no numbers
+        wrong = said(error)
+    known = {name: record["row"].get(name) for name in PLAIN}
+    reason = f"what the run gave cannot be written down: {wrong}"
+    row = known | {"status": str(Status.ERROR), "reason": reason}
+    folder.append({"row": row, "trace": {}, "rest": None, "head": None, "origin": None}, {})
+    return row
+
+
 def _holds(row: dict[str, Any]) -> str | None:
     """Return the key under which a row counts as done; None if its run is to be tried again."""
+    hopeless = row["status"] == Status.SKIPPED and row["reason"].startswith(OUT_OF_TIME)
     again = failed(row["status"], row.get("signal")) or row["status"] == Status.INTERRUPTED
+    again = again or hopeless  # it rests on a run that may have been tried again
     return None if again else row.get("cache_key")
 
 

@@ -91,6 +91,12 @@ class Trace:
         for name, column in self.columns.items():
             column.append(row.get(name))
 
+    def cut(self, k: int) -> None:
+        """Forget the rows from step k on: a row of the same number of steps takes their place."""
+        while len(self) and self.columns["k"][-1] >= k:
+            for column in self.columns.values():
+                column.pop()
+
     def replace_last(self, **row: Any) -> None:
         """Replace entries of the newest row."""
         for name, value in row.items():

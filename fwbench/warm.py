@@ -24,20 +24,22 @@ _WARM: set[tuple[Any, ...]] = set()
 _INSIDE: list[tuple[int, ExitStack]] = []  # limits of threads, the innermost last
 
 
-def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Combinations) -> None:
+def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Combinations) -> bool:
     """Compile and import before any clock runs: two steps on a tiny problem of the same types.
 
-    Once per process and (solver, types); a direct method takes one step.
+    Once per process and (solver, types); a direct method takes one step. Returns whether there was
+    anything to do.
     """
     signature = (repr(solver), problem.kind, problem.dtype, type(problem.form), start.m > 1)
     if signature in _WARM:
-        return
+        return False
     # a user's solver may hang here, and nobody is to wait for it
     ours = getattr(entry.make, "__module__", "").partition(".")[0] == "fwbench"
     with compiling_alone() if ours else nullcontext():
         whole = _took_steps(problem, solver, entry, start)
     if whole:
         _WARM.add(signature)
+    return whole
 
 
 def _took_steps(

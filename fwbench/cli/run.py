@@ -6,8 +6,9 @@ import json
 import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,14 +105,17 @@ def run(
         raise click.UsageError("--max-memory limits other processes: not --in-process")
     if max_memory is not None and not 0 < max_memory < MOST_GIBIBYTES:
         raise InvalidParameter(f"max_memory must be a positive number of GiB; got {max_memory}")
-    again = source or (out if resume and not asked else None)
-    before = RunFolder(out) if resume and out is not None and out.is_dir() else None
-    if again is not None:
-        tasks, described = planned_again(RunFolder(again))
-    else:
-        planned = planned_again(before)[0] if before and before.has_journal else ()
-        question = Question(suite, solvers, problems, seed, repeat or 1, given)
-        tasks, described = plan(question, planned)
+    from fwbench.cli.progress import stdout_alone
+
+    with stdout_alone() if as_json else nullcontext():  # files are imported
+        again = source or (out if resume and not asked else None)
+        before = RunFolder(out) if resume and out is not None and out.is_dir() else None
+        if again is not None:
+            tasks, described = planned_again(RunFolder(again))
+        else:
+            planned = planned_again(before)[0] if before and before.has_journal else ()
+            question = Question(suite, solvers, problems, seed, repeat or 1, given)
+            tasks, described = plan(question, planned)
     if dry_run:
         if as_json:
             click.echo(json.dumps([{"run_id": t.run_id, **t.as_dict()} for t in tasks], indent=1))
@@ -123,12 +127,20 @@ def run(
         click.echo(f"{len(tasks)} runs, each at most {_most(tasks)} s on the clock")
         return DONE
     name = described["suite"].partition("@")[0] if described else "run"
-    path = out or Path("reports") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
+    path = out or _unused(Path("reports") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}")
     folder = RunFolder.create(path, resume=resume, fresh=fresh)
-    where = Where(jobs, dask, None if max_memory is None else int(max_memory * 2**30), in_process)
-    if where == Where() and before is not None and before.has_journal:
+    memory = None if max_memory is None else int(max_memory * 2**30)
+    where = Where(jobs, dask, memory, in_process)
+    if where == Where(memory=memory) and before is not None and before.has_journal:
         where = Where.like(before.path, made_by(before))  # else seconds would be others
+        where = where if memory is None else replace(where, memory=memory)
     return _run(folder, tasks, described, where, wait=resume, report=not no_report, as_json=as_json)
+
+
+def _unused(path: Path) -> Path:
+    """Return a path, numbered where another run of the same second has taken it."""
+    numbered = (path.with_name(f"{path.name}-{n}") for n in count(2))
+    return path if not path.exists() else next(one for one in numbered if not one.exists())
 
 
 def _most(tasks: list[Task]) -> str:

@@ -65,6 +65,9 @@ def _inputs(problem: QuadraticOverHull) -> str:
     return digest.hexdigest()
 
 
+LONGEST_TRACEBACK = 20_000  # letters
+
+
 class _Known:
     """A problem with all that is known of it."""
 
@@ -163,7 +166,8 @@ class Here:
             known = self._built(task.problem)
             asked, digest = self._asked(task.solver)
             choice = resolved(asked, known.problem)
-            facts |= known.facts | {"library": choice.entry.library}
+            entry = choice.entry
+            facts |= known.facts | {"library": entry.library, "sampling": str(entry.sampling)}
             if choice.text != task.solver_text:
                 facts["chosen"] = choice.label
             facts["cache_key"] = sources.cache_key(
@@ -173,6 +177,7 @@ class Here:
             if assignment.known == facts["cache_key"]:
                 return Done(task, None, {})
             self.told(facts)
+            around.begins()
             done = self._ran(task, choice, known, trace)
         except KeyboardInterrupt:
             reason = "interrupted from the keyboard, or by the solver"
@@ -184,8 +189,7 @@ class Here:
             done = Run(Status.MEMORY, said(error), traceback=traceback.format_exc())
         except BaseException as error:  # a user's file may raise anything while it is imported
             done = Run(Status.ERROR, said(error), traceback=traceback.format_exc())
-        seconds = done.trace.columns["seconds"][-1] if len(done.trace) else 0.0
-        facts |= around.columns(seconds)
+        facts |= around.columns()
         try:
             return _done(task, known, facts, done)
         except Exception as error:  # what a solver keeps may be no number at all
@@ -232,6 +236,14 @@ class Here:
         return Run(Status.ERROR, reason, done.row, done.trace, traceback=done.traceback)
 
 
+def _cut(text: str | None) -> str | None:
+    """Return a traceback, its middle left out where it is long."""
+    if text is None or len(text) <= LONGEST_TRACEBACK:
+        return text
+    half = LONGEST_TRACEBACK // 2
+    return f"{text[:half]}\n…\n{text[-half:]}"
+
+
 def _done(task: Task, known: _Known | None, facts: dict[str, Any], done: Run) -> Done:
     """Return a task with the journal's record of its run and the arrays kept beside it."""
     row: dict[str, Any] = {
@@ -239,7 +251,7 @@ def _done(task: Task, known: _Known | None, facts: dict[str, Any], done: Run) ->
         "chosen": None,
         "status": str(done.status),
         "reason": done.reason,
-        "traceback": done.traceback,
+        "traceback": _cut(done.traceback),
         "signal": None,
         "attempts": 1,
         **facts,

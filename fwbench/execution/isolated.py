@@ -14,8 +14,10 @@ import subprocess
 import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 from time import monotonic
 from typing import Any
+from uuid import uuid4
 
 import psutil
 
@@ -35,6 +37,7 @@ APART_SECONDS = 120.0  # for each of all that is not on the clock
 START_SECONDS = 120.0  # until a process is ready: imports of fwbench itself
 LAST_WORDS_SECONDS = 0.2  # for writing down where a process hangs
 ENDING_SECONDS = 1.0  # from the end of its connection to that of a process
+MARK = "FWBENCH_PROCESS"  # in the environment of all that a run starts
 STARTS = 3  # so often a process may end before it is ready
 
 
@@ -72,6 +75,7 @@ class Isolated:
         path: list[str] | None = None,
     ) -> None:
         self._path = path
+        self._mark = f"{os.getpid()}-{uuid4().hex}"
         self._place, self._threads, self._shared = place, threads, shared
         self._memory, self._apart_seconds = memory, apart_seconds
         self._files = [shared_file() for _ in range(3)]
@@ -96,6 +100,7 @@ class Isolated:
                 pass_fds=[theirs.fileno(), *self._files],
                 stdin=subprocess.DEVNULL,
                 stdout=2,  # whatever a solver prints: stdout is for results
+                env=os.environ | {MARK: self._mark},
                 start_new_session=True,  # a Ctrl-C is for the parent; what a solver starts ends too
             )
         self.connection = Connection(ours.detach())
@@ -126,6 +131,7 @@ class Isolated:
             with suppress(psutil.Error):
                 process.kill()
         self._code = self._process.wait()
+        _end_marked(self._mark)
         return self._code
 
     def _anew(self) -> None:
@@ -300,6 +306,14 @@ class Isolated:
             self._anew()
         record = {"row": row, "trace": trace, "rest": None, "head": None, "origin": None}
         return Done(task, record, {})
+
+
+def _end_marked(mark: str) -> None:
+    """End what a run has started and its process did not live to end; Linux alone."""
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if f"{MARK}={mark}".encode() in entry.read_bytes():
+                os.kill(int(entry.parent.name), signal.SIGKILL)
 
 
 def _signal(code: int) -> str:

@@ -175,15 +175,20 @@ class Around:
     def __init__(self, threads: int, *, shared: bool) -> None:
         self.threads, self.shared = threads, shared
         self.load, self.frequency = load(), frequency()
+        self.begins()
+
+    def begins(self) -> None:
+        """Count from here on: the problem is there, whoever built it."""
         self.stolen, self.waited, self.begun = stolen(), waited(), perf_counter()
         forget_peak()
 
-    def columns(self, seconds: float) -> dict[str, Any]:
-        """Return the columns of a run's row; `seconds` it was on the clock."""
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of a run's row."""
         after, taken, waiting = load(), stolen() - self.stolen, waited() - self.waited
         busy = max(self.load or 0.0, after or 0.0) > (os.cpu_count() or 1)
         wall = perf_counter() - self.begun
-        disturbed = taken > DISTURBED * max(seconds, SHORTEST_THEFT)
+        every = os.cpu_count() or 1  # what is stolen is that of all cores
+        disturbed = taken > DISTURBED * max(wall, SHORTEST_THEFT) * every
         disturbed |= waiting > DISTURBED * max(wall, SHORTEST_WAIT)
         return {
             "host": platform.node(),

@@ -78,6 +78,9 @@ class Task:
             raise RunFolderError(f"the plan of a manifest.json is damaged: {error!r}") from error
 
 
+OUT_OF_TIME = "ran out of"  # how the reason begins of a run that was not worth a try
+
+
 class Assignment(NamedTuple):
     """A task to be run, unless what is known of it still holds.
 
@@ -138,6 +141,6 @@ class TooLarge(NamedTuple):
         if not (larger and same and self.max_seconds >= task.budget.max_seconds):
             return None
         return (
-            f"ran out of {self.max_seconds:g} s on {self.instance_label} already, with {self.n} "
+            f"{OUT_OF_TIME} {self.max_seconds:g} s on {self.instance_label} already, with {self.n} "
             f"atoms in {self.d} dimensions"
         )

@@ -14,9 +14,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+import numba
+import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from fwbench.execution.flight import Flight
 from fwbench.execution.here import Here
@@ -99,6 +104,31 @@ def _children() -> list[int]:
     return found
 
 
+def _settings() -> tuple[Any, ...]:
+    """Return what a solver may change of its process and the next run would have to live with.
+
+    Not the environment: libraries write there when they are imported.
+    """
+    folder = None
+    with suppress(OSError):  # it was deleted
+        folder = os.getcwd()
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    umask = os.umask(0o77)
+    os.umask(umask)
+    return folder, umask, os.nice(0), cores, np.geterr(), numba.get_num_threads()
+
+
+@cache
+def _pools(modules: int) -> list[Any]:
+    """Return the libraries with threads of their own, once for so many imported modules."""
+    return list(ThreadpoolController().lib_controllers)
+
+
+def _greedy(threads: int) -> bool:
+    """Say whether a library uses more threads than it may."""
+    return any(pool.num_threads > threads for pool in _pools(len(sys.modules)))
+
+
 def _leaves_something() -> bool:
     """Say whether a run has left what goes on beside the next one; end what can be ended."""
     children = _children()
@@ -138,8 +168,8 @@ def main(descriptor: int, parent: int) -> None:
 
 def _serve(connection: Connection, here: Here, terms: Terms) -> None:
     """Answer with a record to each run that is asked for."""
-    process = os.getpid()
-    for done in here.run(_asked(connection, here, terms)):
+    process, before = os.getpid(), list[Any]()
+    for done in here.run(_asked(connection, here, terms, before)):
         allow(None)
         if os.getpid() != process:  # a copy that a solver made and did not end
             os._exit(0)
@@ -147,12 +177,14 @@ def _serve(connection: Connection, here: Here, terms: Terms) -> None:
             connection.send(done)
         except OSError:  # a solver may close what it did not open
             os._exit(CUT_OFF)
-        if _leaves_something():
+        if _leaves_something() or _settings() != before[-1] or _greedy(terms.threads):
             os._exit(0)  # the next run gets a process without it
 
 
-def _asked(connection: Connection, here: Here, terms: Terms) -> Iterator[Assignment]:
-    """Yield what is asked for, after saying that it may be."""
+def _asked(
+    connection: Connection, here: Here, terms: Terms, before: list[Any]
+) -> Iterator[Assignment]:
+    """Yield what is asked for, after saying that it may be; note the settings `before` it."""
     while True:
         connection.send(None)
         try:
@@ -160,5 +192,6 @@ def _asked(connection: Connection, here: Here, terms: Terms) -> Iterator[Assignm
         except EOFError:
             return
         here.too_large = asked.too_large
+        before[:] = [_settings()]
         allow(terms.memory)
         yield asked.assignment

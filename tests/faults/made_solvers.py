@@ -146,6 +146,16 @@ def act(kind, state):
             state.counters = {{"lmo": Strange(3)}}
         case "steps":
             state.steps = lambda: 3
+        case "float_steps":
+            state.steps = float(state.steps)
+        case "big_count":
+            state.counters = {{"lmo": 2**70}}
+        case "long_message":
+            raise ValueError("x" * 10**7)
+        case "done_at_once":
+            state.steps, state.done = state.steps - 1, True
+        case "chdir":
+            os.chdir("/")
         case "print":
             print("from Python")
             sys.stdout.flush()

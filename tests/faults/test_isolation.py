@@ -41,6 +41,10 @@ ENDS = {
     "count_strangely": ("error", None, "RuntimeError: no number", "in __int__"),
     "objects": ("error", None, "TypeError", "in _look"),
     "steps": ("error", None, "TypeError", "in run"),
+    "float_steps": ("error", None, "what the run gave cannot be written down", None),
+    "big_count": ("error", None, "what the run gave cannot be written down", None),
+    "long_message": ("error", None, "ValueError: xxx", "in act"),
+    "done_at_once": ("finished", None, "ended by itself after 4 steps", None),
     "print": ("budget", None, "20 steps", None),
     "print_much": ("budget", None, "20 steps", None),
     "close": ("budget", None, "20 steps", None),
@@ -143,7 +147,12 @@ def test_what_a_run_leaves_behind_does_not_go_on_beside_the_next(tmp_path, kind)
 @pytest.mark.parametrize(
     ("kind", "at_import", "reason", "where"),
     [
-        ("hang_in_prepare", "", "3 s spent on importing and compiling", "in prepare"),
+        (
+            "hang_in_prepare",
+            "",
+            "3 s spent on the warm-up (imports, compilation, two steps on a few atoms)",
+            "in prepare",
+        ),
         (
             "good",
             "while IN_WORKER:\n    time.sleep(1)",

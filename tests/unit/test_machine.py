@@ -28,14 +28,14 @@ def quiet(monkeypatch):
     return said
 
 
-def noisy(said, seconds=0.0, **after):
+def noisy(said, **after):
     around = Around(1, shared=False)
     said.update(after)
-    return around.columns(seconds)["noisy"]
+    return around.columns()["noisy"]
 
 
 def test_all_columns_are_there():
-    found = Around(2, shared=True).columns(0.1)
+    found = Around(2, shared=True).columns()
     assert set(found) == COLUMNS
     assert (found["threads"], found["shared"], found["host"]) == (2, True, platform.node())
     assert found["peak_memory"] > MEBIBYTE
@@ -66,9 +66,9 @@ def test_a_wait_for_the_core_is_noisy_from_a_hundredth_on(quiet):
 
 
 def test_stolen_time_is_noisy_from_a_hundredth_on(quiet):
-    assert noisy(quiet, seconds=5.0, stolen=3.06, now=6.0)
-    quiet["stolen"] = 3.0
-    assert not noisy(quiet, seconds=5.0, stolen=3.04, now=6.0)
+    assert noisy(quiet, stolen=3.0 + 0.06 * 2, now=5.0)
+    quiet["stolen"], quiet["now"] = 3.0, 0.0
+    assert not noisy(quiet, stolen=3.0 + 0.04 * 2, now=5.0)  # of every core, all the time
 
 
 def test_the_peak_of_a_run_is_not_that_of_the_run_before():

@@ -441,7 +441,20 @@ def test_what_is_no_data_is_not_noted(tmp_path, monkeypatch):
             shipped.read()
         with open(Path(np.__file__).parent / "version.pyi") as shipped:
             shipped.read()
-    assert opened.files == {}
+    assert opened.files == {str(tmp_path / "gone.txt"): ""}  # were it there, it would be data
+
+
+def test_a_folder_counts_by_the_names_in_it(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "a.npy").touch()
+    seen = []
+    for name in ("a.npy", "b.npy"):
+        (folder / name).touch()
+        with Opened() as opened:
+            assert len([*folder.glob("*.npy")]) == len(seen) + 1
+        seen.append(opened.files[f"{folder}{os.sep}"])
+    assert seen[0] != seen[1]
 
 
 def test_only_while_somebody_listens(tmp_path, monkeypatch):
