@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwbench.errors import InvalidProblem
+from fwbench.geometry.inputs import real_array
 from fwbench.pieces import spans
 
 SUFFIXES = (".npy", ".parquet")
@@ -27,6 +28,7 @@ HEADERS = {
     (2, 0): np.lib.format.read_array_header_2_0,
 }
 INDEX = "__index_level_"  # columns that pandas adds where the rows have names
+BUFFER = 2**15  # bytes of each column of a .parquet file that are read at once
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,8 @@ def _npy(path: Path, file: BinaryIO) -> Stored:
     if len(shape) != 2:
         slip = " (one atom? save it as a row)" if len(shape) == 1 else ""
         raise InvalidProblem(f"atoms in {path}: it must be 2-D (n, d); got {shape}{slip}")
+    if min(shape) < 0:
+        raise InvalidProblem(f"atoms in {path}: no side may be negative; its header says {shape}")
     now, offset = os.fstat(file.fileno()), file.tell()
     wanted = offset + shape[0] * shape[1] * dtype.itemsize
     if now.st_size != wanted:
@@ -208,7 +212,12 @@ def _parquet(path: Path, file: BinaryIO) -> Stored:
 
     now = os.fstat(file.fileno())
     found = pq.ParquetFile(file)
-    columns = [field for field in found.schema_arrow if not field.name.startswith(INDEX)]
+    schema = found.schema_arrow
+    pandas = schema.pandas_metadata or {}
+    index = {name for name in pandas.get("index_columns", ()) if isinstance(name, str)}
+    columns = [
+        field for field in schema if not (field.name in index or field.name.startswith(INDEX))
+    ]
     for field in columns:
         if not (types.is_floating(field.type) or types.is_integer(field.type)):
             raise InvalidProblem(
@@ -227,13 +236,10 @@ def _parquet(path: Path, file: BinaryIO) -> Stored:
 
 
 def _parquet_pieces(stored: Stored, file: BinaryIO) -> Iterator[tuple[int, NDArray[Any]]]:
-    import pyarrow.parquet as pq
-
     first = 0
-    rows = next(spans(stored.n, stored.d), (0, 1))[1]
-    with pq.ParquetFile(file) as found:
+    with _in_batches(file) as found:
         batches = found.iter_batches(
-            batch_size=rows, columns=list(stored.columns), use_threads=False
+            batch_size=_batch(stored), columns=list(stored.columns), use_threads=False
         )
         for batch in _readable(stored, batches):
             yield first, _numbers(stored, batch, first)
@@ -242,18 +248,17 @@ def _parquet_pieces(stored: Stored, file: BinaryIO) -> Iterator[tuple[int, NDArr
 
 def _parquet_rows(stored: Stored, file: BinaryIO, keys: NDArray[np.int64]) -> NDArray[Any]:
     """Read the groups of rows that hold the keys, one after the other."""
-    import pyarrow.parquet as pq
-
     out = np.empty((len(keys), stored.d), dtype=stored.dtype)
-    with pq.ParquetFile(file) as found:
+    with _in_batches(file) as found:
         many = [found.metadata.row_group(g).num_rows for g in range(found.num_row_groups)]
         firsts = np.concatenate([[0], np.cumsum(many)])
         group = np.searchsorted(firsts, keys, side="right") - 1
         for g in np.unique(group).tolist():
             here = group == g
             batches = found.iter_batches(
-                batch_size=2**16, row_groups=[g], columns=list(stored.columns), use_threads=False
-            )
+                batch_size=_batch(stored), row_groups=[g], columns=list(stored.columns),
+                use_threads=False,
+            )  # fmt: skip
             first = int(firsts[g])
             for batch in _readable(stored, batches):
                 inside = here & (keys >= first) & (keys < first + len(batch))
@@ -261,6 +266,18 @@ def _parquet_rows(stored: Stored, file: BinaryIO, keys: NDArray[np.int64]) -> ND
                     out[inside] = _numbers(stored, batch, first)[keys[inside] - first]
                 first += len(batch)
     return out
+
+
+def _in_batches(file: BinaryIO) -> Any:
+    """Return a .parquet file of which no more than a buffer a column is read ahead."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(file, pre_buffer=False, buffer_size=BUFFER)
+
+
+def _batch(stored: Stored) -> int:
+    """Return how many rows make a piece."""
+    return next(spans(stored.n, stored.d), (0, 1))[1]
 
 
 def _readable(stored: Stored, batches: Iterator[Any]) -> Iterator[Any]:
@@ -288,5 +305,9 @@ def _numbers(stored: Stored, batch: Any, first: int) -> NDArray[Any]:
                 f"atoms in {stored.path}: column {name!r} has no value in row {row} (missing "
                 "values in the data?)"
             )
-        out[:, k] = column.to_numpy(zero_copy_only=False)
+        out[:, k] = real_array(
+            f"atoms in {stored.path}: column {name!r}",
+            column.to_numpy(zero_copy_only=False),
+            finite=False,
+        )
     return out

@@ -19,6 +19,7 @@ from fwbench.pieces import FOLD, Fold, Held, Results, canonical, folded
 
 # Files that look as if they held atoms: left out silently, the problem would be another.
 FOREIGN = (".csv", ".npz", ".mtx", ".mat", ".feather", ".arrow", ".h5", ".hdf5", ".gz", ".zarr")
+SHOWN = 200  # letters of a path that leads nowhere
 
 
 class Blocks:
@@ -62,8 +63,11 @@ class Blocks:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        folder = Path(path).expanduser()
-        self.path = folder.absolute()  # another working directory must not lead elsewhere
+        try:
+            folder = Path(path).expanduser()
+            self.path = folder.absolute()  # another working directory must not lead elsewhere
+        except (RuntimeError, OSError) as error:  # ~name of nobody, a working folder that is gone
+            raise InvalidProblem(f"atoms in {str(path)[:SHOWN]}: {error}") from error
         self.files = tuple(map(stored, _paths(folder, self.path)))
         first = self.files[0]
         for file in self.files[1:]:
@@ -138,11 +142,13 @@ def _paths(folder: Path, shown: Path) -> list[Path]:
     """Return the files of a folder that hold atoms, in the order of their names."""
     try:
         names = [entry.name for entry in os.scandir(shown)]
+    except ValueError as error:  # a zero byte, a lone surrogate
+        raise InvalidProblem(f"atoms in {str(folder)[:SHOWN]!r}: no path: {error}") from error
     except OSError as error:
-        slip = " (one file? file[path=...] reads it)" if folder.is_file() else ""
+        slip = " (one file? file[path=...] reads it)" if os.path.isfile(shown) else ""
         raise InvalidProblem(
-            f"atoms in {folder}: this must be a folder of {' or '.join(SUFFIXES)} files; "
-            f"{error.strerror}{slip}"
+            f"atoms in {str(folder)[:SHOWN]}: this must be a folder of {' or '.join(SUFFIXES)} "
+            f"files; {error.strerror}{slip}"
         ) from error
     names = [name for name in names if not name.startswith((".", "_"))]
     for name in sorted(names):

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from fwbench.errors import FwbenchError, InvalidProblem, said
 from fwbench.pieces import FOLD, Fold, Held, Results, canonical, folded, spans
 
+Declared = tuple[int, tuple[int, int], np.dtype[Any]]  # number, shape and dtype of a chunk
+
 
 def is_dask(atoms: Any) -> bool:
     """Say whether something is a collection of Dask; Dask is not imported for that."""
@@ -123,7 +125,10 @@ class Chunked:
         chunks = [i for i, many in enumerate(self.sizes) if many]
         found = self._computed(
             chunks,
-            [(_reduced, self.firsts[i], self.dtype, function, arguments, fold) for i in chunks],
+            [
+                (_reduced, self._declared(i), self.firsts[i], self.dtype, function, arguments, fold)
+                for i in chunks
+            ],
         )
         return folded([result for chunk in found for result in chunk], fold)
 
@@ -134,10 +139,17 @@ class Chunked:
         owner = np.searchsorted(self.firsts, wanted, side="right") - 1
         chunks = np.unique(owner).tolist()
         local = [wanted[owner == i] - self.firsts[i] for i in chunks]
-        found = self._computed(chunks, [(_picked, self.dtype, few) for few in local])
+        calls = [
+            (_picked, self._declared(i), self.dtype, few)
+            for i, few in zip(chunks, local, strict=True)
+        ]
+        found = self._computed(chunks, calls)
         for i, rows in zip(chunks, found, strict=True):
             out[owner == i] = rows
         return out
+
+    def _declared(self, i: int) -> Declared:
+        return i, (self.sizes[i], self.d), self.array.dtype
 
     def _computed(self, chunks: list[int], calls: list[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Call ``call[0](chunk, *call[1:])`` for each of some chunks, where they are."""
@@ -163,6 +175,7 @@ class Chunked:
 
 def _reduced(
     chunk: Any,
+    declared: Declared,
     first: int,
     dtype: np.dtype[Any],
     function: Callable[..., Any],
@@ -170,6 +183,7 @@ def _reduced(
     fold: Fold | None,
 ) -> Results:
     """Reduce a chunk piece by piece, so that what is made beside a piece stays small."""
+    _as_declared(chunk, declared)
     # arrays that came over a network are read-only and lie anywhere
     own = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
     found: Results = []
@@ -179,5 +193,22 @@ def _reduced(
     return folded(found, fold)
 
 
-def _picked(chunk: Any, dtype: np.dtype[Any], keys: NDArray[np.int64]) -> NDArray[Any]:
+def _picked(
+    chunk: Any, declared: Declared, dtype: np.dtype[Any], keys: NDArray[np.int64]
+) -> NDArray[Any]:
+    _as_declared(chunk, declared)
     return canonical("atoms", np.asarray(chunk)[keys], dtype)
+
+
+def _as_declared(chunk: Any, declared: Declared) -> None:
+    """Refuse a chunk that is not what the array says: Dask itself believes every function."""
+    i, shape, dtype = declared
+    for what, came, said_so in (
+        ("shape", getattr(chunk, "shape", None), shape),
+        ("dtype", getattr(chunk, "dtype", None), dtype),
+    ):
+        if came != said_so:
+            raise InvalidProblem(
+                f"atoms: chunk {i} of the Dask array has {what} {came}, the array says {said_so} "
+                "(a function of map_blocks that makes something else than it declares?)"
+            )

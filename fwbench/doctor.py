@@ -261,7 +261,8 @@ def _kernel(group: str) -> Fact:
     if abs(came - expected) > 1e-12:
         text = f"wrong: {came!r} instead of {expected!r}"
         return Fact(group, "kernels", False, text, State.BROKEN, cure)
-    return Fact(group, "kernels", True, "compiled, and right on an example")
+    how = "compiled" if hasattr(least, "stats") else "not compiled (NUMBA_DISABLE_JIT)"
+    return Fact(group, "kernels", True, f"{how}, and right on an example")
 
 
 def clock() -> Iterator[Fact]:
@@ -286,9 +287,14 @@ def places() -> Iterator[Fact]:
     from fwbench.kernels.passes import least
 
     compiled: Any = least
-    cache = Path(compiled.stats.cache_path)
-    cure = "kernels are compiled anew in every process; set NUMBA_CACHE_DIR to a folder of yours"
-    yield _place("kernels", cache, State.NOTE, cure)
+    if hasattr(compiled, "stats"):
+        cure = (
+            "kernels are compiled anew in every process; set NUMBA_CACHE_DIR to a folder of yours"
+        )
+        yield _place("kernels", Path(compiled.stats.cache_path), State.NOTE, cure)
+    else:  # numba hands out the Python function
+        text, cure = "nothing is compiled: NUMBA_DISABLE_JIT is set", "unset NUMBA_DISABLE_JIT"
+        yield Fact("folders", "kernels", None, text, State.NOTE, cure)
     cure = "set TMPDIR to a folder with room"
     try:
         folder = Path(tempfile.gettempdir())
@@ -296,7 +302,14 @@ def places() -> Iterator[Fact]:
         yield Fact("folders", "temporary", None, str(error), State.BROKEN, cure)
         return
     yield _place("temporary", folder, State.BROKEN, cure)
-    yield _place("here", Path.cwd(), State.NOTE, "run folders go elsewhere by --out")
+    cure = "run folders go elsewhere by --out"
+    try:
+        here = Path.cwd()
+    except OSError as error:  # it was removed
+        text = f"the working folder cannot be found: {error.strerror}"
+        yield Fact("folders", "here", None, text, State.NOTE, cure)
+        return
+    yield _place("here", here, State.NOTE, cure)
 
 
 def _place(name: str, path: Path, unwritable: State, cure: str) -> Fact:

@@ -162,7 +162,7 @@ def _counts(name: str) -> bool:
     try:
         return stat.S_ISREG(os.stat(name).st_mode)
     except FileNotFoundError:  # if it is there next time, that is another problem
-        return True
+        return name not in sys.path  # where modules are looked for
 
 
 @cache

@@ -27,7 +27,7 @@ from fwbench.kernels.passes import (
     offsets_mean,
 )
 from fwbench.listed import LARGEST_BLOCK, MOST_BLOCKS, Extent, steepness, wanted_blocks
-from fwbench.pieces import Held, Results, Source
+from fwbench.pieces import Held, Results, Source, spans
 
 Array = NDArray[np.float64]
 
@@ -81,18 +81,22 @@ class Leaders:
     def thinned(self, tie: float) -> Leaders:
         """Return one leader for several groups where there are more than `MOST_LEADERS`.
 
-        The keys of a group are then those of the one whose leader was kept.
+        The keys of a group are then those of all of them, for whoever looks at it again.
         """
-        together = -(-len(self.keys) // MOST_LEADERS)
-        if together < 2:
+        if len(self.keys) <= MOST_LEADERS:
             return self
-        firsts = np.arange(0, len(self.keys), together)
+        # cut by keys: by number, what is thinned again and again would pile up in the first group
+        stretch = -(-(self.end[-1] - self.begin[0]) // MOST_LEADERS)
+        firsts = np.flatnonzero(np.diff((self.begin - self.begin[0]) // stretch, prepend=-1))
+        ends = np.append(firsts[1:], len(self.keys))
         least = np.minimum.reduceat(self.least, firsts)
-        near = self.least <= np.repeat(least + tie, together)[: len(self.keys)]
-        kept = [first + int(near[first : first + together].argmax()) for first in firsts.tolist()]
+        near = self.least <= np.repeat(least + tie, ends - firsts)
+        kept = [
+            first + int(near[first:end].argmax()) for first, end in zip(firsts, ends, strict=True)
+        ]
         return Leaders(
-            self.keys[kept], self.scores[kept], least, self.rows[kept], self.begin[kept],
-            self.end[kept],
+            self.keys[kept], self.scores[kept], least, self.rows[kept], self.begin[firsts],
+            self.end[ends - 1],
         )  # fmt: skip
 
 
@@ -176,10 +180,11 @@ class Reduced:
         key, row = int(found.keys[group]), found.rows[group]
         if not found.scores[group] <= bound < np.inf:
             begin, end = int(found.begin[group]), int(found.end[group])
-            piece = self.source.rows(np.arange(begin, end))
-            within = np.flatnonzero((piece - mean) @ field <= bound)
-            if len(within):
-                key, row = begin + int(within[0]), piece[within[0]].astype(np.float64)
+            for first, last in spans(end - begin, self.d):  # one of many may be large
+                piece = self.source.rows(np.arange(begin + first, begin + last))
+                within = np.flatnonzero((piece - mean) @ field <= bound)
+                if len(within):
+                    return begin + first + int(within[0]), piece[within[0]].astype(np.float64)
         return key, row
 
     def leader(self, mean: Array, field: Array, tie: float, at_mean: Extent | None = None) -> int:

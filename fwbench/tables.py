@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ Array = NDArray[np.float64]
 MARKET = "%%MatrixMarket matrix array|coordinate real|integer|pattern general|symmetric"
 # bytes that Python takes for a line or a cell beside its text, for a number of a row and the table
 A_LINE, A_CELL, A_NUMBER = 300, 100, 16
+ENDS = re.compile(r"\r\n|\n|\r")  # of lines
+# What Python takes for the end of a line or for a blank too, and no table has on purpose.
+ODD = re.compile(r"[\x0b\x0c\x1c-\x1f\x85\xa0\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 SHOWN = 40  # letters of a cell in a message
 MISSING = {"", "nan", "na", "n/a", "null", "none", "?", "-"}
 
@@ -52,9 +56,10 @@ def numbers_of(data: bytes, header: str = "auto") -> Array:
         ) from error
     if "\0" in text:
         raise InvalidProblem("it is no text: it holds zero bytes (another format, or UTF-16?)")
+    _refuse_odd(text)
     lines = [
         (number, line)
-        for number, line in enumerate(text.splitlines(), 1)
+        for number, line in enumerate(ENDS.split(text), 1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines:
@@ -79,7 +84,7 @@ def numbers_of(data: bytes, header: str = "auto") -> Array:
                 f"line {number} has {len(cells)} values, line {lines[0][0]} has {len(first)}"
             )
         try:
-            rows.append(np.array([float(cell) for cell in cells]))
+            rows.append(np.array([_number(cell) for cell in cells]))
         except ValueError:
             k = next(k for k, cell in enumerate(cells) if not _is_number(cell))
             raise InvalidProblem(_misread(cells, k, f"line {number}, {column(k)}")) from None
@@ -92,6 +97,21 @@ def numbers_of(data: bytes, header: str = "auto") -> Array:
             missing_value(f"line {lines[named:][row][0]}, {column(int(k))}", len(bad))
         )
     return atoms
+
+
+def _refuse_odd(text: str) -> None:
+    if (odd := ODD.search(text)) is not None:
+        raise InvalidProblem(
+            f"letter {odd.start() + 1} is U+{ord(odd.group()):04X}, neither a blank nor the end of "
+            "a line in a table; replace it"
+        )
+
+
+def _number(cell: str) -> float:
+    """Read a number; not all that Python takes for one is one in a table: 1_0, digits of Arabic."""
+    if "_" in cell or not cell.isascii():
+        raise ValueError(cell)
+    return float(cell)
 
 
 def _cells(line: str, separator: str | None) -> list[str]:
@@ -107,7 +127,7 @@ def _cells(line: str, separator: str | None) -> list[str]:
 
 def _is_number(cell: str) -> bool:
     try:
-        float(cell)
+        _number(cell)
     except ValueError:
         return False
     return True
@@ -189,7 +209,9 @@ def market_of(data: bytes) -> Array:
     """
     words_at_most = sum(map(data.count, (b" ", b"\n", b"\t", b"\r"))) + 1
     fits(6 * len(data) + A_CELL * words_at_most, f"a table of {words_at_most} words")
-    first, *lines = data.decode("utf-8", errors="replace").splitlines() or [""]
+    text = data.decode("utf-8", errors="replace")
+    _refuse_odd(text)
+    first, *lines = ENDS.split(text)
     words = first.lower().split()
     known = [options.lower().split("|") for options in MARKET.split()]
     if [word in options for word, options in zip(words, known, strict=False)] != [True] * 5:

@@ -33,6 +33,7 @@ from fwbench import minilm
 from fwbench.errors import InvalidParameter, InvalidProblem
 from fwbench.geometry.forms import LowRank
 from fwbench.geometry.inputs import real_array
+from fwbench.intake import obstacle
 from fwbench.problem import ProblemEntry, QuadraticOverHull
 
 SENTENCE, LAYER, HEAD = "0", 0, 5
@@ -155,10 +156,12 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _stored(file: str) -> dict[str, NDArray[Any]]:
+    if (why := obstacle(file)) is not None:
+        raise InvalidProblem(f"file: {file} can't be read: {why}")
     try:
         # opened here, because np.load leaves a torn .npz file open
         with Path(file).open("rb") as opened:
-            stored = np.load(opened)
+            stored = np.load(opened, allow_pickle=False)
             if isinstance(stored, np.ndarray):
                 raise InvalidProblem(
                     f"file: {file} must be a .npz file of named arrays; it holds one array of "

@@ -7,9 +7,12 @@ import shutil
 import sys
 import textwrap
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+
+from fwbench.errors import visible
 
 if TYPE_CHECKING:
     from fwbench.contract.check import Checked
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 PASSED, FAILED = 0, 1
 RULE = 13  # columns of a rule's name
 NARROW = 60
+LONGEST = 300  # letters of what was expected, and of what came
 
 
 @click.command()
@@ -50,16 +54,21 @@ def check(what: str, as_json: bool) -> int:
 def _title(subject: Checked) -> str:
     kind = {"solvers": "solver", "problems": "problem"}.get(subject.group or "", "file")
     name = subject.name or subject.text
-    return f"{kind} {name}" + (f" ({subject.text})" if subject.text != name else "")
+    return visible(f"{kind} {name}" + (f" ({subject.text})" if subject.text != name else ""))
 
 
 def _line(finding: Finding) -> str:
     """Return the line of a rule, folded where a terminal would break it anywhere."""
-    line = f"{finding.standing:<8} {finding.rule:<{RULE}} {finding.sentence}"
+    shown = replace(finding, expected=_cut(finding.expected), came=_cut(finding.came))
+    line = visible(f"{shown.standing:<8} {shown.rule:<{RULE}} {shown.sentence}")
     if not sys.stdout.isatty():
         return line
     width = max(shutil.get_terminal_size().columns, NARROW)
     return textwrap.fill(line, width, subsequent_indent=" " * (RULE + 10), break_long_words=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def _sum(subject: Checked) -> str:

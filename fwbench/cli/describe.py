@@ -27,27 +27,34 @@ def describe(name: str) -> None:
     bare = spelled(name).name
     for group in ("solvers", "problems"):
         if bare in catalog.names(group) or (group == "solvers" and bare == AUTO.name):
-            click.echo(_entry(catalog, catalog.entry(group, bare)))
+            _show(_entry(catalog, catalog.entry(group, bare)))
             return
     if bare.endswith(".py"):
         if os.path.isfile(bare) and hasattr(catalog.loaded(Path(bare)), "CLAIM"):
-            click.echo(_claim(*verify.written((bare,))))
+            _show(_claim(*verify.written((bare,))))
             return
         try:
             found = catalog.entry("problems", bare)
         except UnknownName:
             found = catalog.entry("solvers", bare)
-        click.echo(_entry(catalog, found))
+        _show(_entry(catalog, found))
         return
     if bare in suite.suites() or bare.endswith(".toml"):
-        click.echo(_suite(suite.load(bare)))
+        _show(_suite(suite.load(bare)))
         return
     if bare in catalog.names("claims"):
-        click.echo(_claim(*verify.written((bare,))))
+        _show(_claim(*verify.written((bare,))))
         return
     known = [AUTO.name, *catalog.names("solvers"), *catalog.names("problems"), *suite.suites()]
     known += catalog.names("claims")
     raise UnknownName(f"nothing is called {name!r}; {nearest(name, known)}")
+
+
+def _show(text: str) -> None:
+    """Print what a file says, without what a terminal would obey."""
+    from fwbench.errors import visible
+
+    click.echo(visible(text, keep="\n\t"))
 
 
 def _entry(catalog: Any, entry: Any) -> str:

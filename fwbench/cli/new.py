@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import keyword
+import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -13,6 +16,7 @@ import click
 from fwbench.errors import InvalidParameter
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
+MOST = 60  # letters of a name
 
 
 @click.command()
@@ -25,7 +29,7 @@ def new(what: str, name: str, out: Path | None) -> None:
     """Write a solver or a problem called NAME to begin with, complete and correct as it is."""
     _checked(name)
     path = Path(f"{name}.py") if out is None else out
-    if path.is_dir():
+    if os.path.isdir(path):  # False for a path that is too long, which Path.is_dir raises
         path = path / f"{name}.py"
     if path.suffix != ".py":
         raise InvalidParameter(f"--out must be a folder or end with .py; got {str(path)!r}")
@@ -45,11 +49,19 @@ def write(what: str, name: str, path: Path) -> None:
     Raises
     ------
     InvalidParameter
-        If there is such a file already, or it cannot be written.
+        If there is such a file already, it cannot be written, or the file needs the name for
+        something else.
     """
     text = (TEMPLATES / f"{what}.py.txt").read_text(encoding="utf-8")
     title = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
-    text = text.replace("NAME", name).replace("CLASS", title)
+    called = title if what == "solver" else name
+    if keyword.iskeyword(called) or called in _used(text):
+        raise InvalidParameter(
+            f"{name!r} cannot be the name: the {what} would be called {called} in its file, which "
+            "stands for something else there"
+        )
+    # both at once, for a name may hold the other word
+    text = re.sub("NAME|CLASS", lambda found: name if found[0] == "NAME" else title, text)
     try:
         with path.open("x", encoding="utf-8") as file:  # x: one that exists is left as it is
             file.write(text)
@@ -57,6 +69,19 @@ def write(what: str, name: str, path: Path) -> None:
         raise InvalidParameter(f"{path} exists already; nothing was written") from None
     except OSError as error:
         raise InvalidParameter(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _used(text: str) -> set[str]:
+    """Return the names that the code of a template uses or defines."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name)
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.add(node.name)
+    return found - {"NAME", "CLASS"}
 
 
 def _checked(name: str) -> None:
@@ -74,6 +99,8 @@ def _checked(name: str) -> None:
         raise InvalidParameter(
             f"{name!r} is {rule}; use letters, digits and _, and begin with a letter"
         )
+    if len(name) > MOST:
+        raise InvalidParameter(f"a name has at most {MOST} letters; got {len(name)}")
     if name.startswith("_"):
         raise InvalidParameter(f"{name!r}: files that start with _ are left out of folders")
     for group in ("solvers", "problems"):

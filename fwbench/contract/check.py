@@ -18,6 +18,9 @@ from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Any
+from uuid import uuid4
+
+import psutil
 
 from fwbench.contract.rule import Finding, Standing
 from fwbench.errors import InvalidParameter, UnknownName, nearest
@@ -28,6 +31,7 @@ LIMIT = 60.0  # seconds of a rule
 STARTING = 120.0  # seconds for imports, before the first rule
 GRACE = 5.0  # seconds more until a process that does not end by itself at its limit is killed
 LATE = "Timeout ("  # what it prints when it does
+MARK = "FWBENCH_CHECK"  # in the environment of all that a process for rules starts
 LOOK = 0.2  # seconds between two looks whether the process lives
 KEPT = 100  # lines of stderr, where a dying process prints its stack
 DEATHS = 3  # after so many killed processes the rules that are left are not tried
@@ -151,6 +155,7 @@ class _Child:
         self.rules: dict[str, str] = {}
         done = [finding.rule for finding in checked.findings]
         asked = {"text": checked.text, "group": checked.group, "done": done, "seconds": seconds}
+        self.mark = uuid4().hex
         self.process = subprocess.Popen(
             [sys.executable, "-c", _CODE.format(path=sys.path), json.dumps(asked)],
             stdin=subprocess.DEVNULL,
@@ -159,6 +164,7 @@ class _Child:
             text=True,
             encoding="utf-8",
             errors="replace",
+            env=os.environ | {MARK: self.mark},
             start_new_session=True,  # what it starts itself ends with it; a Ctrl-C is for us
         )
         self.lines: queue.Queue[str] = queue.Queue()
@@ -206,23 +212,42 @@ class _Child:
         return self.process.poll() is None
 
     def _kill(self) -> None:
-        """End the process and what it has started."""
+        """End the process and what it has started, in sessions of their own too."""
+        started: list[psutil.Process] = []
+        if self.process.returncode is None:
+            with suppress(psutil.Error):
+                started = psutil.Process(self.process.pid).children(recursive=True)
         if os.name == "posix" and self.process.returncode is None:  # else its id may be another's
             with suppress(ProcessLookupError, PermissionError):  # all of them have ended
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
+        for process in [*started, *_marked(self.mark)]:
+            with suppress(psutil.Error):
+                process.kill()
 
     def findings(self) -> Iterator[Finding]:
         """Yield what the process finds, the rule included at which it dies."""
         rule, says, limit = "import", LOADS, STARTING
         while True:
             line = self._line(limit + GRACE)
-            if line is None:
+            message = None if line is None else _message(line)
+            left = self._left()
+            if message is None:
+                strange = True
+            elif "found" in message:
+                strange = message["found"].rule != rule or rule not in left
+            else:
+                strange = "end" in message and (bool(left) or not self.rules)
+            if strange:
+                if rule != "import" and rule not in left:  # that one was found already
+                    if not left:
+                        break
+                    rule, says = next(iter(left.items()))
                 self.over = rule == "import"
-                yield self._died(rule, says, limit)
+                yield self._died(rule, says, limit, garbled=line is not None)
                 return
-            message = json.loads(line)
+            assert message is not None
             if "wrong" in message:
                 raise InvalidParameter(message["wrong"])
             if "unreadable" in message:
@@ -235,10 +260,15 @@ class _Child:
             elif "begin" in message:
                 rule, says, limit = message["begin"], message["says"], self.seconds
             elif "found" in message:
-                yield Finding.read(message["found"])
+                yield message["found"]
             else:
-                self.over = True
-                return
+                break
+        self.over = True
+
+    def _left(self) -> dict[str, str]:
+        """Return the rules of which nothing has been found yet, and what they say."""
+        done = {finding.rule for finding in self.checked.findings}
+        return {rule: says for rule, says in self.rules.items() if rule not in done}
 
     def _line(self, seconds: float) -> str | None:
         """Return the next line, or None where the process has ended or the time is over."""
@@ -252,14 +282,17 @@ class _Child:
                     return None
         return None
 
-    def _died(self, rule: str, says: str, limit: float) -> Finding:
-        """Say how the process ended while a rule was tried."""
+    def _died(self, rule: str, says: str, limit: float, *, garbled: bool) -> Finding:
+        """Say how the process ended, or was not understood, while a rule was tried."""
         late = self._alive()
         self._kill()
         code = self.process.returncode
         for reader in self.readers:
             reader.join(LOOK)
-        if late or any(line.startswith(LATE) for line in self.stderr):
+        if garbled:
+            expected, came = "what was found of the rule", "what cannot be read, or comes too early"
+            slip = "something writes to a descriptor that it did not open"
+        elif late or any(line.startswith(LATE) for line in self.stderr):
             expected, came = f"an end within {limit:g} s", "still at work then"
             slip = "a loop without an end, or a wait: advance returns after so many steps"
         elif code < 0:
@@ -277,6 +310,34 @@ class _Child:
         frames = (_FRAME.search(line) for line in list(self.stderr))
         own = [m for m in frames if m and Path(m[1]).name == Path(self.file).name]
         return f", in {own[0][3]} ({Path(self.file).name} line {own[0][2]})" if own else ""
+
+
+def _message(line: str) -> dict[str, Any] | None:
+    """Return what a process tells, None where it is nothing that it would tell."""
+    try:
+        message: dict[str, Any] = json.loads(line)
+        if "found" in message:
+            return {"found": Finding.read(message["found"])}
+        if "group" in message:
+            return {key: message[key] for key in ("group", "name", "file")} | {
+                "rules": dict(message["rules"])
+            }
+        if "begin" in message:
+            return {key: message[key] for key in ("begin", "says")}
+        [(key, value)] = message.items()
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return {key: value} if key in ("wrong", "unreadable", "end") else None
+
+
+def _marked(mark: str) -> list[psutil.Process]:
+    """Return the processes that bear a mark: those whose parents have ended too."""
+    found: list[psutil.Process] = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.environ().get(MARK) == mark:
+                found.append(process)
+    return found
 
 
 def _signal(number: int) -> str:

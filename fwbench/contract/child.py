@@ -7,6 +7,7 @@ code that it tries prints goes to stderr.
 from __future__ import annotations
 
 import faulthandler
+import fcntl
 import json
 import os
 import sys
@@ -24,6 +25,7 @@ from fwbench.warm import limited_threads
 # What is the cause of much else comes first.
 SOLVERS = (*entries.RULES, answers.RUNS, *manners.RULES, *paths.RULES, *answers.RULES)
 PROBLEMS = (*entries.RULES, *problems.RULES)
+FAR = 512  # beyond the descriptors that a solver closes, or writes to, by mistake
 
 
 def rules(subject: Subject) -> tuple[Rule, ...]:
@@ -34,7 +36,7 @@ def rules(subject: Subject) -> tuple[Rule, ...]:
 def main() -> None:
     """Try the rules that are left; ``sys.argv[1]`` is JSON: text, group, done, seconds."""
     asked = json.loads(sys.argv[1])
-    stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    stream = os.fdopen(_far(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # of this stream the code that is tried knows nothing
     faulthandler.enable()
     allow(affordable(1))
@@ -45,11 +47,9 @@ def main() -> None:
 
     try:
         subject = Subject(asked["text"], asked["group"])
-        if subject.text != subject.name:  # parameters that were typed wrong are no fault of its
-            catalog.choices(subject.group, subject.text)
-    except InvalidParameter as error:
-        tell(wrong=str(error))
-        os._exit(0)
+        if subject.text != subject.name and (wrong := _typed_wrong(subject)):
+            tell(wrong=wrong)
+            os._exit(0)
     except BaseException as error:  # a file may raise anything while it is imported
         tell(unreadable=str(error) if isinstance(error, FwbenchError) else said(error))
         os._exit(0)  # nothing that the file left behind is run
@@ -74,6 +74,23 @@ def main() -> None:
             tell(found=found.as_dict())
     tell(end=True)
     os._exit(0)
+
+
+def _typed_wrong(subject: Subject) -> str:
+    """Say what is wrong with the parameters that were typed, which are no fault of its, or ""."""
+    try:
+        catalog.choices(subject.group, subject.text)
+    except InvalidParameter as error:
+        return str(error)
+    return ""
+
+
+def _far(descriptor: int) -> int:
+    """Copy a descriptor to where it is not met by mistake, where the system allows so many."""
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FAR)
+    except OSError:
+        return os.dup(descriptor)
 
 
 def tried_here(text: str, group: Group | None = None) -> list[Finding]:

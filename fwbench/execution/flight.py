@@ -76,8 +76,8 @@ class Flight:
 
     def enters(self, stage: Stage, clock: int = 0) -> None:
         """Note what begins, and since when."""
-        # in this order: see `beat`
-        HEART.pack_into(self._heart, 0, monotonic_ns(), clock, stage)
+        # in one piece: `pack_into` would write zeros first, and be read so
+        self._heart[:] = HEART.pack(monotonic_ns(), clock, stage)
 
     def looked(self, row: Mapping[str, Any]) -> None:
         """Keep a checkpoint, should the process end before its run does."""
@@ -98,6 +98,7 @@ class Flight:
         while (again := HEART.unpack_from(self._heart, 0)) != read:
             read = again
         since, clock, stage = read
+        since = since or monotonic_ns()  # nothing was written yet
         return Beat(Stage(stage), (monotonic_ns() - since) / 1e9, clock / 1e9)
 
     def trace(self) -> dict[str, list[Any]]:

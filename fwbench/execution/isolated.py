@@ -54,7 +54,7 @@ class Isolated:
     memory : int or None
         Bytes that a run may take.
     apart_seconds : float
-        Bound of each of building, importing and compiling, setting up, judging, timing again.
+        Bound of each of building, warming up, setting up, judging, timing again.
     path : list of str, optional
         Where the process looks for modules; by default as this one does.
 

@@ -1,10 +1,15 @@
 from pathlib import Path
+from time import monotonic
 
+import numpy as np
+import psutil
 import pytest
 
 from fwbench import names
+from fwbench.contract import manners
+from fwbench.contract.cases import Subject
 from fwbench.contract.child import SOLVERS, tried_here
-from fwbench.contract.rule import Standing
+from fwbench.contract.rule import Standing, tried
 
 DONE, FAILED, WRONG_USE = 0, 1, 2
 SLIPPING = str(Path(__file__).parents[1] / "contract" / "made_solvers.py")
@@ -96,6 +101,107 @@ def test_a_folder_is_checked_file_by_file(fwbench):
     Path("mine/helping.py").write_text("raise SystemExit")
     found = fwbench("check", "mine", "--json").json
     assert [(one["name"], one["passed"]) for one in found] == [("box", True), ("careless", False)]
+
+
+def test_a_folder_goes_on_where_a_file_raises_what_wrong_words_raise(fwbench):
+    Path("mine").mkdir()
+    fwbench("new", "problem", "box", "--out", "mine")
+    text = (
+        "from fwbench.errors import InvalidParameter\nraise InvalidParameter('not today')\nENTRY=1"
+    )
+    Path("mine/a.py").write_text(text)
+    done = fwbench("check", "mine", "--json")
+    assert done.code == FAILED
+    assert [one["passed"] for one in done.json] == [False, True]
+    [rule] = done.json[0]["rules"]
+    assert (rule["rule"], rule["standing"]) == ("import", "FAILED")
+    assert "not today" in rule["came"]
+
+
+def test_what_a_file_says_is_shown_without_what_a_terminal_obeys(fwbench):
+    Path("odd.py").write_text(r"raise ValueError('\x1b[31m' + 'x' * 5000)")
+    done = fwbench("check", "odd.py")
+    assert done.code == FAILED
+    assert "\x1b" not in done.out
+    assert r"\x1b[31m" in done.out
+    assert max(map(len, done.out.splitlines())) < 500
+
+
+FORGING = """import os
+for number in range(3, 40):
+    try:
+        os.write(number, b"{line}\\n")
+    except OSError:
+        pass
+"""
+
+
+def test_a_descriptor_is_not_met_by_mistake(fwbench):
+    fwbench("new", "problem", "box")
+    path = Path("box.py")
+    path.write_text(path.read_text() + FORGING.replace("{line}", "nonsense"))
+    assert fwbench("check", "box.py").code == DONE
+
+
+@pytest.mark.parametrize("line", ["nonsense", "[1]", '{"end": true}', '{"found": 3}'])
+def test_a_line_that_is_no_finding_passes_nothing(fwbench, line):
+    fwbench("new", "problem", "box")
+    path = Path("box.py")
+    forging = FORGING.replace("range(3, 40)", "range(512, 520)").replace("{line}", line)
+    forging = forging.replace('b"', "b'").replace('\\n"', "\\n'")
+    path.write_text(path.read_text() + forging)
+    done = fwbench("check", "box.py", "--json")
+    assert done.code == FAILED
+    assert "cannot be read, or comes too early" in done.json["rules"][0]["came"]
+
+
+def test_what_a_file_starts_in_a_session_of_its_own_ends_with_it(fwbench):
+    fwbench("new", "problem", "box")
+    path = Path("box.py")
+    starting = (
+        "import subprocess\n"
+        "_left = subprocess.Popen(['sleep', '300'], start_new_session=True)\n"
+        "open('started', 'a').write(f'{_left.pid}\\n')\n"
+    )
+    path.write_text(path.read_text() + starting)
+    fwbench("check", "box.py")
+    pids = [int(line) for line in Path("started").read_text().split()]
+    assert pids
+    deadline = monotonic() + 20
+    while any(_sleeping(pid) for pid in pids) and monotonic() < deadline:
+        pass
+    assert not any(_sleeping(pid) for pid in pids)
+
+
+def _sleeping(pid):
+    try:
+        process = psutil.Process(pid)
+        return process.name() == "sleep" and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+GLOBAL = {
+    "np.geterr()": "np.seterr(all='ignore')",
+    "numpy's global generator": "np.random.seed(0)",
+    "the working directory": "os.chdir('/')",
+}
+
+
+@pytest.mark.parametrize("what", GLOBAL)
+def test_what_all_share_is_seen_to_be_set_though_it_was_set_before(fwbench, what):
+    fwbench("new", "solver", "mine")
+    path = Path("mine.py")
+    line = "        for t in range(state.steps"
+    text = path.read_text().replace(line, f"        {GLOBAL[what]}\n{line}")
+    path.write_text(text.replace("import numpy as np\n", "import os\nimport numpy as np\n"))
+    [rule] = (rule for rule in manners.RULES if rule.name == "generators")
+    before = np.geterr(), Path.cwd()
+    for _ in range(2):
+        found = tried(rule, Subject("mine.py"))
+        assert found.standing is Standing.FAILED
+        assert found.expected == f"{what} as before the run"
+    assert (np.geterr(), Path.cwd()) == before
 
 
 def test_json_is_alone_on_stdout_whatever_a_solver_prints(fwbench):

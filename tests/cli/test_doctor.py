@@ -153,3 +153,22 @@ def test_doctor_reads_the_folder_of_the_kernels():
     places = {fact.name: fact for fact in doctor.places()}
     assert "kernels-" in places["kernels"].value["path"]
     assert places["here"].value["path"] == str(Path.cwd())
+
+
+def test_doctor_says_that_nothing_is_compiled(monkeypatch):
+    from fwbench.kernels import passes
+
+    monkeypatch.setattr(passes, "least", lambda *arrays: 1.0)  # as numba does it then
+    fact = next(doctor.places())
+    assert (fact.name, fact.state) == ("kernels", State.NOTE)
+    assert "NUMBA_DISABLE_JIT" in fact.text
+
+
+def test_a_removed_working_folder_is_named(monkeypatch, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    fact = {fact.name: fact for fact in doctor.places()}["here"]
+    assert fact.state is State.NOTE
+    assert "No such file" in fact.text

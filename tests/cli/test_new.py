@@ -75,6 +75,12 @@ def test_a_new_file_is_as_tidy_as_the_rest(fwbench, what):
         ("auto", "already"),
         ("json", "would be imported in its place"),
         ("numpy", "would be imported in its place"),
+        ("weights", "called Weights in its file, which stands for something else"),
+        ("combinations", "called Combinations in its file"),
+        ("solver_entry", "called SolverEntry in its file"),
+        ("none", "called None in its file"),
+        ("a" * 61, "at most 60 letters; got 61"),
+        ("a" * 300, "at most 60 letters; got 300"),
     ],
 )
 def test_a_name_that_would_not_be_found_is_refused(fwbench, name, said):
@@ -82,6 +88,29 @@ def test_a_name_that_would_not_be_found_is_refused(fwbench, name, said):
     assert done.code == WRONG_USE
     assert said in done.err
     assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["np", "float", "QuadraticOverHull", "InvalidParameter", "ENTRY"])
+def test_a_problem_is_not_called_as_what_its_file_uses(fwbench, name):
+    done = fwbench("new", "problem", name)
+    assert done.code == WRONG_USE
+    assert f"would be called {name} in its file" in done.err
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["CLASSY", "MYCLASS", "MYNAME"])
+def test_a_name_may_hold_the_words_of_the_template(fwbench, name):
+    assert fwbench("new", "solver", name).code == DONE
+    text = Path(f"{name}.py").read_text()
+    assert f"class {name}:" in text
+    assert f'name="{name}",' in text
+    assert f"make={name}," in text
+
+
+def test_a_path_that_is_too_long_is_a_sentence(fwbench):
+    done = fwbench("new", "solver", "mine", "--out", "a" * 300 + ".py")
+    assert done.code == WRONG_USE
+    assert "cannot be written: File name too long" in done.err
 
 
 def test_every_name_of_the_catalogue_is_taken(fwbench):

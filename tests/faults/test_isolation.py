@@ -41,7 +41,7 @@ ENDS = {
     "count_strangely": ("error", None, "RuntimeError: no number", "in __int__"),
     "objects": ("error", None, "TypeError", "in _look"),
     "steps": ("error", None, "TypeError", "in run"),
-    "float_steps": ("error", None, "what the run gave cannot be written down", None),
+    "float_steps": ("error", None, "what the run gave cannot be written down", "in run"),
     "big_count": ("error", None, "what the run gave cannot be written down", None),
     "long_message": ("error", None, "ValueError: xxx", "in act"),
     "done_at_once": ("finished", None, "ended by itself after 4 steps", None),
@@ -56,7 +56,7 @@ ENDS = {
     "raise_in_points": ("error", None, "ValueError: no points", "in points"),
     "raise_in_weights": ("error", None, "ValueError: no weights", "in weights"),
 }
-NO_STEPS = {"raise_in_prepare", "raise_in_init"}
+NO_STEPS = {"raise_in_prepare", "raise_in_init", "big_count", "float_steps"}
 
 
 @pytest.fixture(scope="module")

@@ -293,6 +293,7 @@ def test_another_budget_is_another_run(finished):
 # -- in processes of their own ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_runs_in_other_processes_resume_likewise(folder):
     shutil.rmtree("r")
     run = partial(run_in, folder, command=apart)

@@ -205,7 +205,7 @@ def test_a_bad_file_is_named(tmp_path, saved):
     np.save(tmp_path / "x.npy", np.ones((4, 3)))
     with pytest.raises(InvalidProblem, match=r"holds one array of shape \(4, 3\)"):
         attention_head.make(file=str(tmp_path / "x.npy"))
-    with pytest.raises(InvalidProblem, match="No such file"):
+    with pytest.raises(InvalidProblem, match="no such file"):
         attention_head.make(file=str(tmp_path / "none.npz"))
     for name, content in (("empty", b""), ("text", b"1,2\n"), ("torn", b"PK\x03\x04 torn")):
         (tmp_path / name).write_bytes(content)

@@ -9,12 +9,14 @@ from pathlib import Path
 import dask
 import dask.array as da
 import numpy as np
+import pandas
 import pytest
 
 import fwbench as fw
 from fwbench import catalog
 from fwbench.blocks import Blocks
 from fwbench.choose import choose
+from fwbench.chunked import Chunked
 from fwbench.errors import InvalidProblem, Refused
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Factored, LowRank
@@ -358,6 +360,21 @@ def test_what_a_pass_brings_along_is_bounded_and_still_right(tmp_path, monkeypat
     assert_near(fw.solve(blocks, tol=1e-13).x, fw.solve(listed, tol=1e-13).x, within=1e-9)
 
 
+def test_a_leader_of_many_groups_is_within_the_tie_of_all(tmp_path, monkeypatch):
+    monkeypatch.setattr("fwbench.reductions.MOST_LEADERS", 5)
+    atoms = np.random.default_rng(0).integers(0, 3, (N, 2)) + 1e-3 * gauss(9, N, 2)
+    blocks = fw.QuadraticOverHull(folder(tmp_path / "blocks", atoms), 1.0)
+    for seed in range(20):
+        direction, tie = gauss(seed, 2), 2e-3
+        scores = (atoms - blocks.mean) @ direction
+        found = blocks.passes.leaders(blocks.mean, direction, tie)
+        assert len(found.keys) <= 5
+        assert [found.begin[0], *found.end] == [*found.begin, N]
+        key, row = blocks.passes.foremost(blocks.mean, direction, tie, found)
+        assert key == np.flatnonzero(scores <= scores.min() + tie)[0]
+        assert np.array_equal(row, atoms[key])
+
+
 # -- who runs --------------------------------------------------------------------------------
 
 
@@ -509,6 +526,10 @@ BAD = {
     "named columns": (npy(np.zeros((2, 2), dtype=[("x", float)])), "dtype"),
     "no columns": (npy(np.ones((3, 0))), "no columns"),
     "cut short": (lambda path: path.write_bytes(bytes_of(path)[:-1]), "cut short"),
+    "a negative side": (
+        lambda path: path.write_bytes(bytes_of(path).replace(b"(3, 2), ", b"(-3, -2),")[:-1]),
+        "no side may be negative; its header says (-3, -2)",
+    ),
     "header alone": (lambda path: path.write_bytes(bytes_of(path)[:20]), "can't be read"),
     "goes on": (lambda path: path.write_bytes(bytes_of(path) + b"x"), "several arrays"),
     "not numpy": (lambda path: path.write_bytes(b"hello"), "can't be read as .npy"),
@@ -542,6 +563,14 @@ def test_folders_that_hold_no_atoms_are_named(tmp_path):
         Blocks(tmp_path)
     with pytest.raises(InvalidProblem, match="one file"):
         Blocks(tmp_path / "0.npy")
+    for path, words in (
+        ("~nobody-of-this-name/x", "home directory"),
+        ("x" * 5000, "File name too long"),
+        ("zero\0byte", "no path"),
+    ):
+        with pytest.raises(InvalidProblem, match=words) as raised:
+            Blocks(path)
+        assert len(str(raised.value)) < 400
     (tmp_path / "1.csv").touch()
     with pytest.raises(InvalidProblem, match=r"1\.csv is neither"):
         Blocks(tmp_path)
@@ -562,6 +591,19 @@ def test_integers_that_doubles_cannot_tell_apart_are_refused(tmp_path):
     np.save(tmp_path / "0.npy", np.array([[1, 2**53 + 2]]))
     with pytest.raises(InvalidProblem, match=r"0\.npy must not hold integers beyond"):
         fw.QuadraticOverHull(Blocks(tmp_path))
+    (tmp_path / "0.npy").unlink()
+    parquet(tmp_path / "0.parquet", np.array([[1, 2**53 + 2]]))
+    with pytest.raises(InvalidProblem, match=r"column 'x\.1' must not hold integers beyond"):
+        fw.QuadraticOverHull(Blocks(tmp_path))
+
+
+@pytest.mark.parametrize("name", [None, "row"])
+def test_names_of_rows_are_no_coordinates(tmp_path, name):
+    frame = pandas.DataFrame(GOOD, columns=["x", "y"], index=pandas.Index([7, 9, 4], name=name))
+    frame.to_parquet(tmp_path / "0.parquet")
+    blocks = Blocks(tmp_path)
+    assert blocks.shape == (3, 2)
+    assert np.array_equal(blocks.rows([0, 2]), GOOD[:2])
 
 
 def test_huge_numbers_overflow_with_a_word(tmp_path):
@@ -658,6 +700,22 @@ def test_a_chunk_that_cannot_be_made_is_an_error_with_its_word():
     array = chunked(ATOMS).map_blocks(fail, meta=np.empty((0, 0)))
     with pytest.raises(InvalidProblem, match="could not be computed; OSError: the disk is gone"):
         fw.QuadraticOverHull(array)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda block: block[:-1], r"chunk \d of the Dask array has shape .* the array says"),
+        (lambda block: block.astype(np.float32), "has dtype float32, the array says float64"),
+        (lambda block: block.tolist(), "has shape None"),
+    ],
+)
+def test_a_chunk_that_is_not_what_the_array_says_is_refused(make, words):
+    array = chunked(ATOMS).map_blocks(make, meta=np.empty((0, 0)))
+    with pytest.raises(InvalidProblem, match=words):
+        fw.QuadraticOverHull(array)
+    with pytest.raises(InvalidProblem, match=words):
+        Chunked(array).rows([3])
 
 
 def test_a_missing_value_in_a_chunk_is_named():

@@ -235,3 +235,15 @@ def test_what_no_memory_holds_is_not_asked_for():
     affordable((1000, 1000))
     with pytest.raises(InvalidProblem, match=r"\(10000000, 10000000\) takes 7.45e\+05 GiB"):
         affordable((10**7, 10**7))
+
+
+@pytest.mark.parametrize("text", ["1,2\x0c3,4", "1\x0b2\n3 4", "1\xa02\n3 4"])
+def test_only_line_ends_end_lines_and_only_blanks_part_cells(text):
+    with pytest.raises(InvalidProblem, match=r"is U\+00[0-9A]"):
+        numbers_of(text.encode())
+
+
+@pytest.mark.parametrize("cell", ["1_0", "٣"])
+def test_a_cell_is_a_number_as_tables_write_it(cell):
+    with pytest.raises(InvalidProblem, match="line 2"):
+        numbers_of(f"1,2\n{cell},4".encode())
