@@ -335,7 +335,8 @@ def choices(group: Group, text: str, seed: int | None = None) -> list[Choice]:
     ]
     if seed is not None and "seed" in declared:
         combinations = [{"seed": seed, **arguments} for arguments in combinations]
-    return [chosen(source, found, arguments) for arguments in combinations]
+    made = [chosen(source, found, arguments) for arguments in combinations]
+    return list({choice.text: choice for choice in made}.values())
 
 
 def typed(found: Any, grid: Mapping[str, Any]) -> dict[str, Any]:
@@ -344,6 +345,7 @@ def typed(found: Any, grid: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: _value(found.name, key, declared[key][0], value) if isinstance(value, str) else value
         for key, value in grid.items()
+        if key in declared  # an ENTRY made from another one may have kept its grid
     }
 
 

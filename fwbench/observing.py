@@ -21,6 +21,7 @@ class Stage(IntEnum):
     ADVANCE = 4
     JUDGING = 5
     REPEATING = 6  # timed again from a fresh start
+    STEPPING = 7  # the first steps, in the warm-up, but for what is compiled in them
 
     @property
     def words(self) -> str:
@@ -36,6 +37,7 @@ _WORDS = {
     Stage.ADVANCE: "taking steps",
     Stage.JUDGING: "being judged",
     Stage.REPEATING: "being timed again",
+    Stage.STEPPING: "the first two steps, before any clock",
 }
 
 

@@ -147,7 +147,7 @@ class _Session:
 
     def run(self) -> Run:
         self.observer.enters(Stage.WARMING)
-        anew = warm(self.problem, self.solver, self.entry, self.start)
+        anew = warm(self.problem, self.solver, self.entry, self.start, self.observer)
         collector = gc.isenabled()
         gc.collect()
         if anew:  # libraries stay, and need not be walked through before every run; solvers go

@@ -14,6 +14,7 @@ import numpy as np
 
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels import CACHE_DIR
+from fwbench.observing import Observer, Stage, Unobserved
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Sampling, SolverEntry
 
@@ -24,7 +25,13 @@ _WARM: set[tuple[Any, ...]] = set()
 _INSIDE: list[tuple[int, ExitStack]] = []  # limits of threads, the innermost last
 
 
-def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Combinations) -> bool:
+def warm(
+    problem: QuadraticOverHull,
+    solver: Any,
+    entry: SolverEntry,
+    start: Combinations,
+    observer: Observer | None = None,
+) -> bool:
     """Compile and import before any clock runs: two steps on a tiny problem of the same types.
 
     Once per process and (solver, types); a direct method takes one step. Returns whether there was
@@ -36,14 +43,18 @@ def warm(problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Com
     # a user's solver may hang here, and nobody is to wait for it
     ours = getattr(entry.make, "__module__", "").partition(".")[0] == "fwbench"
     with compiling_alone() if ours else nullcontext():
-        whole = _took_steps(problem, solver, entry, start)
+        whole = _took_steps(problem, solver, entry, start, observer or Unobserved())
     if whole:
         _WARM.add(signature)
     return whole
 
 
 def _took_steps(
-    problem: QuadraticOverHull, solver: Any, entry: SolverEntry, start: Combinations
+    problem: QuadraticOverHull,
+    solver: Any,
+    entry: SolverEntry,
+    start: Combinations,
+    observer: Observer,
 ) -> bool:
     n = min(problem.n, 6)
     tiny = QuadraticOverHull(
@@ -55,15 +66,39 @@ def _took_steps(
     try:
         model = solver.prepare(tiny)
         state = solver.init(model, first)
-        solver.advance(model, state, 1)
-        if entry.sampling is Sampling.ADVANCE:
+        with _compiling_apart(observer):
             solver.advance(model, state, 1)
+            if entry.sampling is Sampling.ADVANCE:
+                solver.advance(model, state, 1)
     except Exception:
         # what is wrong with a solver shows in its run, under its own name
         return False
     finally:
         _limit_newcomers()
     return True
+
+
+@contextmanager
+def _compiling_apart(observer: Observer) -> Iterator[None]:
+    """Tell what is stepping from what is compiling: steps that hang need not be waited for."""
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc] # numba has no types
+        depth = 0
+
+        def on_start(self, _: Any) -> None:
+            self.depth += 1
+            observer.enters(Stage.WARMING)
+
+        def on_end(self, _: Any) -> None:
+            self.depth -= 1
+            if not self.depth:
+                observer.enters(Stage.STEPPING)
+
+    observer.enters(Stage.STEPPING)
+    with event.install_listener("numba:compiler_lock", Listener()):
+        yield
+    observer.enters(Stage.WARMING)
 
 
 @contextmanager

@@ -51,8 +51,7 @@ FLOORS = {
     "contract contract.rule",
     (5, 0): "runner choose",
     (4, 1): "catalog rest timing endings",
-    (4, 0): "judge trace grammar names warm yardsticks heads stretches observing "
-    "beside surroundings",
+    (4, 0): "judge trace grammar names warm yardsticks heads stretches beside surroundings",
     (3, 0): "solvers solvers.* problems problems.*",
     (2, 2): "settling blocked_corral",
     (2, 1): "solver tokens layers first_order corral scored blocked opened",
@@ -65,7 +64,7 @@ FLOORS = {
     (0, 2): "kernels.* pieces listed",
     (0, 1): "kernels.passes kernels.line kernels.order geometry.inputs geometry.kinds "
     "geometry.ascent geometry.starts",
-    (0, 0): "errors plain imports kernels geometry geometry.*",
+    (0, 0): "errors plain observing imports kernels geometry geometry.*",
 }
 
 

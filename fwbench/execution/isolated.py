@@ -34,6 +34,7 @@ CODE = (
 )
 GRACE_SECONDS = 0.5  # beyond the limit of the clock: a run may still end by itself
 APART_SECONDS = 120.0  # for each of all that is not on the clock
+STEPPING_SECONDS = 10.0  # for the steps of the warm-up, which may import a library
 START_SECONDS = 120.0  # until a process is ready: imports of fwbench itself
 LAST_WORDS_SECONDS = 0.2  # for writing down where a process hangs
 ENDING_SECONDS = 1.0  # from the end of its connection to that of a process
@@ -227,10 +228,14 @@ class Isolated:
             late, stage = beat.seconds > self._apart_seconds, beat.stage
         if stage is Stage.ADVANCE:
             late = beat.clock + beat.seconds > budget.max_seconds + GRACE_SECONDS
+        elif stage is Stage.STEPPING:
+            late = beat.seconds > max(budget.max_seconds, STEPPING_SECONDS) + GRACE_SECONDS
         if late:
             trace = self._flight.trace()  # asking where it is may wake it
             where = self._last_words()
             bound = self._apart_seconds if self._ready else START_SECONDS
+            if stage is Stage.STEPPING:
+                bound = max(budget.max_seconds, STEPPING_SECONDS)
             spent = f"{bound:g} s spent on {stage.words}"
             if stage is Stage.ADVANCE:
                 spent = f"{budget.max_seconds:g} s on the clock spent inside one call of advance"

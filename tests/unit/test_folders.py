@@ -148,3 +148,17 @@ def test_what_is_registered_wrongly_is_named(package, tmp_path, name, said):
     assert "Traceback" not in done.stderr
     if said.startswith("cannot"):
         assert f"fwbench: {name}, registered by extra-methods 2.1 (extra_methods." in done.stderr
+
+
+def test_an_entry_made_from_another_one_may_keep_its_grid(tmp_path):
+    path = tmp_path / "plain.py"
+    path.write_text(
+        "import dataclasses\n"
+        "from importlib import import_module\n"
+        "good = import_module('fwbench.solvers.frank_wolfe').ENTRY\n"
+        "ENTRY = dataclasses.replace(good, name='plain', make=lambda: good.make())\n"
+    )
+    [found] = catalog.choices("solvers", str(path))
+    assert found.text == "plain[]"
+    [again] = catalog.choices("solvers", found.again)
+    assert again.text == found.text
