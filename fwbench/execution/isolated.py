@@ -252,7 +252,9 @@ class Isolated:
     def interrupt(self) -> Done:
         """End the run in flight because the user wants it."""
         code = self._kill()
-        return self._broken(Status.INTERRUPTED, "ended by Ctrl-C", code, anew=False)
+        return self._broken(
+            Status.INTERRUPTED, "from the keyboard, or by SIGTERM", code, anew=False
+        )
 
     def _memory_now(self) -> int:
         try:
