@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from fwbench.errors import InvalidProblem
+from fwbench.errors import InvalidProblem, said
 from fwbench.intake import fits
 
 KINDS = "biufcU"  # what an array may hold: numbers, and texts such as 1/7
@@ -130,7 +130,7 @@ class Archive(Mapping[str, NDArray[Any]]):
         except Exception as error:  # whatever a damaged directory leads to
             raise InvalidProblem(
                 "it can't be read as .npz (another format under this name, or cut short?); "
-                f"{type(error).__name__}: {error}"
+                f"{said(error)}"
             ) from error
         self._members: dict[str, zipfile.ZipInfo] = {}
         for member in self._zip.infolist():
@@ -168,7 +168,7 @@ class Archive(Mapping[str, NDArray[Any]]):
             RuntimeError,
         ) as error:
             raise InvalidProblem(
-                f"its array {name[:40]!r} is damaged (cut short?); {type(error).__name__}: {error}"
+                f"its array {name[:40]!r} is damaged (cut short?); {said(error)}"
             ) from error
         if len(data) != member.file_size:
             raise InvalidProblem(

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from fwbench.errors import InvalidProblem
+from fwbench.errors import InvalidProblem, said
 from fwbench.geometry.inputs import real_array
 from fwbench.pieces import spans
 
@@ -127,7 +127,7 @@ def stored(path: Path) -> Stored:
         except Exception as error:  # a reader of a foreign format may raise anything
             raise InvalidProblem(
                 f"atoms in {path}: it can't be read as {path.suffix} (another format under this "
-                f"name, or cut short?); {type(error).__name__}: {error}"
+                f"name, or cut short?); {said(error)}"
             ) from error
     if found.d == 0:
         raise InvalidProblem(f"atoms in {path}: it holds no columns")
