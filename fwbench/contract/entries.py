@@ -141,7 +141,8 @@ def texts_read_back(subject: Subject) -> None:
                 f"the grid to name parameters, which are {', '.join(sorted(known)) or 'none'}",
                 ", ".join(strange),
             )
-    texts = [choice.text for choice in subject.choices]
+    rows = [catalog.typed(entry, row) for row in entry.grid]
+    texts = [catalog.chosen(entry.name, entry, row).text for row in rows]
     if len(set(texts)) < len(texts):
         raise Violation("variants that differ", f"{max(texts, key=texts.count)} twice")
     for choice in subject.choices:
