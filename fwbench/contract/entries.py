@@ -141,8 +141,13 @@ def texts_read_back(subject: Subject) -> None:
                 f"the grid to name parameters, which are {', '.join(sorted(known)) or 'none'}",
                 ", ".join(strange),
             )
+    declared = catalog.parameters(entry.make)
     rows = [catalog.typed(entry, row) for row in entry.grid]
-    texts = [catalog.chosen(entry.name, entry, row).text for row in rows]
+    texts = []
+    for row in rows:
+        values = {key: row.get(key, default) for key, (_, default) in declared.items()}
+        inside = ",".join(f"{key}={catalog.written(value)}" for key, value in values.items())
+        texts.append(f"{entry.name}[{inside}]")
     if len(set(texts)) < len(texts):
         raise Violation("variants that differ", f"{max(texts, key=texts.count)} twice")
     for choice in subject.choices:
