@@ -7,6 +7,7 @@ and from below; s e^(−s) is at most 1/e.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -78,7 +79,7 @@ def _check(case: Case, effort: Effort) -> Outcome:
     problem: QuadraticOverHull = case["problem"]
     exact = problem.exact_atoms
     goal = scores(exact, exact, key_query(problem)).argmax(axis=1)
-    limit = float(np.linalg.norm(problem.atoms - problem.atoms[goal], axis=1).max()) / (2 * np.e)
+    limit = float(np.linalg.norm(problem.atoms - problem.atoms[goal], axis=1).max()) / (2 * math.e)
     lengths = (*LENGTHS, *LONGER) if effort.long else LENGTHS
     found, broken = [], ""
     for length in lengths:
