@@ -26,9 +26,7 @@ from fwbench.solver import Queries, Sampling, each
 from fwbench.trace import Status, Trace
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from fwbench.analysis.findings import Findings
+    from fwbench.results import Results
 
 Array = NDArray[np.float64]
 
@@ -256,47 +254,6 @@ def _met(judge: Judge, look: Look, tol: float) -> bool:
     return relative is not None and relative <= tol
 
 
-@dataclass(frozen=True, eq=False)
-class Results:
-    """The findings of a run folder, as pandas tables."""
-
-    folder: Path
-    findings: Findings
-
-    @property
-    def runs(self) -> pd.DataFrame:
-        """A row a run."""
-        return self.findings.runs
-
-    @property
-    def trace(self) -> pd.DataFrame:
-        """A row a checkpoint."""
-        return self.findings.trace
-
-    def rates(self) -> pd.DataFrame:
-        """Return the rate class of each run with its window."""
-        columns = ["instance_label", "solver_label", "rate_class", "rate", "rate_from", "rate_to",
-                   "rate_signal"]  # fmt: skip
-        return self.runs[columns]
-
-    def fixed_points(self) -> pd.DataFrame:
-        """Return where each query of each run came to rest."""
-        return self.findings.fixed_points
-
-    def report(self, path: str | Path | None = None) -> Path:
-        """Write the report into the run folder, or another one; return the HTML page."""
-        from fwbench.report.write import write
-
-        folder = self.folder if path is None else Path(path)
-        write(self.findings, folder)
-        return folder / "report.html"
-
-    def _repr_html_(self) -> str:
-        columns = ["instance_label", "solver_label", "status", "steps", "seconds", "gap_relative",
-                   "fixed_point", "rate_class"]  # fmt: skip
-        return str(self.runs[columns].to_html())
-
-
 def run(
     suite: str | None = None,
     *,
@@ -352,6 +309,7 @@ def run(
     from fwbench.execution.pool import Pool
     from fwbench.findings import build, write_views
     from fwbench.planning import Question, plan
+    from fwbench.results import Results
     from fwbench.session import execute
     from fwbench.store import RunFolder
 

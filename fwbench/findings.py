@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fwbench.analysis import fixed_points, rates, targets
+from fwbench.analysis import fixed_points, promises, rates, seeds, targets
 from fwbench.analysis.alike import named
 from fwbench.analysis.costs import costs
 from fwbench.analysis.diagrams import diagrams
+from fwbench.analysis.efforts import Limits
 from fwbench.analysis.findings import Findings
 from fwbench.analysis.goals import goals
 from fwbench.analysis.growth import growth, sizes
 from fwbench.analysis.heads import heads
 from fwbench.analysis.layers import layers
+from fwbench.analysis.meetings import agreement
 from fwbench.analysis.plane import atlases, pictures
+from fwbench.analysis.profiles import profiles
 from fwbench.analysis.races import races
+from fwbench.analysis.resting import resting
 from fwbench.execution.tasks import Task
 from fwbench.reading import Kept, sound
 from fwbench.shapes import integer, number, text, truth
@@ -35,20 +39,22 @@ RUNS = (
     "load_after", "noisy", "steal", "peak_memory", "frequency_before", "frequency_after",
     "attempts", "cache_key", "solver_label", "instance_label", "rate_signal", "judged_queries",
     "library", "tol", "pass_seconds", "gemv_seconds", "gram_seconds", "shared",
+    "diameter_squared",
 )  # fmt: skip
 INTEGERS = (
     "seed", "n", "d", "queries", "repetition", "order", "steps", "support", "lmo", "gradient",
     "matvec", "drop_steps", "rate_from", "rate_to", "threads", "attempts", "judged_queries",
-    "k", "k_low", "k_high", "lmo_high", "query",
+    "k", "k_low", "k_high", "lmo_high", "query", "seeds", *seeds.CLASSES,
 )  # fmt: skip
 FLOATS = (
     "seconds", "setup_seconds", "value", "value_centred", "gap", "gap_relative", "scale",
     "reference_low", "reference_high", "suboptimality", "feasibility", "rate", "rate_low",
     "rate_high", "load_before", "load_after", "steal", "peak_memory", "frequency_before",
     "frequency_after", "target", "seconds_low", "seconds_high", "tol", "pass_seconds",
-    "gemv_seconds", "gram_seconds",
+    "gemv_seconds", "gram_seconds", "diameter_squared", "promised_rate", "bound_constant",
+    "bound_share",
 )  # fmt: skip
-BOOLEANS = ("noisy", "shared", "certified")
+BOOLEANS = ("noisy", "shared", "certified", "stable")
 # what a row of the journal may hold, besides null
 SHAPES = {
     **dict.fromkeys((*RUNS, "sampling"), text),
@@ -58,9 +64,8 @@ SHAPES = {
 }
 LOCAL = 1e-6  # of the scale: a concave run that ends this far above the best vertex rests elsewhere
 NOT_STARTED = {"status": str(Status.INTERRUPTED), "reason": "not started; --resume runs it"}
-POINTS = ("run_id", "query", "class", "label", "certified", "support", "value", "gap")
-AGREEMENT = (
-    "instance", "instance_label", "solver_a", "solver_b", "starts", "same", "distance",
+POINTS = (
+    "run_id", "query", "class", "label", "certified", "support", "value", "gap", "stable",
 )  # fmt: skip
 
 
@@ -106,6 +111,9 @@ def build(folder: RunFolder) -> Findings:
     ]
     tolerances = {task.run_id: task.budget.tol for task in planned}
     orders = {task.run_id: task.order for task in planned}
+    limits = {
+        task.run_id: Limits(task.budget.max_steps, task.budget.max_seconds) for task in planned
+    }
     for record in records:
         row = record["row"]
         row["order"] = orders.get(row["run_id"], row["order"])  # a resumed plan may have grown
@@ -149,6 +157,8 @@ def build(folder: RunFolder) -> Findings:
         )
     ]  # fmt: skip
     trace, target_table, rest = in_order
+    rested = resting(kept, records)
+    table, over_seeds = _over_seeds(table, trace, records, kept)
     raced, spent, points = races(table, trace), costs(table, trace), sizes(table)
     return Findings(
         manifest=manifest,
@@ -157,7 +167,7 @@ def build(folder: RunFolder) -> Findings:
         targets=target_table,
         fixed_points=rest,
         winners=named(targets.winners(table, target_table), "instance_label"),
-        agreement=_agreement(kept, records),
+        agreement=agreement(rested.meetings),
         pictures=pictures(kept, records),
         atlases=atlases(kept, records),
         diagrams=diagrams() if manifest.get("diagrams") else (),
@@ -168,8 +178,28 @@ def build(folder: RunFolder) -> Findings:
         goals=goals(raced, spent),
         heads=heads(records),
         layers=layers(records, kept.points),
+        rates=over_seeds,
+        profiles=profiles(table, trace, target_table, limits),
         claims=folder.claims,
+        rests=rested.rests,
+        places=rested.places,
+        meetings=rested.meetings,
     )
+
+
+def _over_seeds(
+    runs: pd.DataFrame, trace: pd.DataFrame, records: list[dict[str, Any]], kept: Kept
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the runs with the intervals of their rates, and the rates over seeds themselves."""
+    laws = {record["row"]["run_id"]: record.get("laws") or [] for record in records}
+    counted = seeds.members(runs)
+    table = seeds.rates(counted)
+    places = promises.optima(runs, kept.weights)
+    found = promises.promised(runs, trace, laws, places)
+    full = promises.beside(table, counted, found)
+    rows = [{str(name): row[name] for name in row} for row in full.to_dict("records")]
+    columns = (*seeds.COLUMNS, *promises.COLUMNS)
+    return seeds.shared(runs, table), _typed(rows, columns)
 
 
 def _moving(record: dict[str, Any]) -> bool:
@@ -258,8 +288,10 @@ def _rests(record: dict[str, Any]) -> list[dict[str, Any]]:
     facts, row = record["rest"], record["row"]
     if not facts:
         return []
+    places = fixed_points.places(record)
+    stable = facts.get("stable") or [None] * len(places)
     rows = []
-    for q, place in enumerate(fixed_points.places(record)):
+    for q, place in enumerate(places):
         rows.append(
             {
                 "run_id": row["run_id"],
@@ -270,46 +302,16 @@ def _rests(record: dict[str, Any]) -> list[dict[str, Any]]:
                 "support": facts["used"][q],
                 "value": facts["value"][q],
                 "gap": facts["gap"][q],
+                "stable": stable[q] if place.certified else None,
             }
         )
     return rows
-
-
-def _agreement(kept: Kept, records: list[dict[str, Any]]) -> pd.DataFrame:
-    """Compare where every two solvers rest on an instance, the first repetition of each.
-
-    Of a solver that ran at several tolerances the tightest counts.
-
-    Only starts from which both came to rest count: a run that still moves agrees with nobody.
-    """
-    rows: list[dict[str, Any]] = []
-    ended: dict[str, dict[str, tuple[dict[str, Any], Any, Any]]] = {}
-    for record in records:
-        row, facts = record["row"], record["rest"]
-        found = kept.points(row["run_id"]) if facts and row["repetition"] == 0 else None
-        if facts and found is not None and "points" in found:
-            rests = np.array([place.certified for place in fixed_points.places(record)])
-            others = ended.setdefault(row["instance"], {})
-            before = others.get(row["solver_label"])
-            if before is None or (row["tol"] or np.inf) < (before[0]["tol"] or np.inf):
-                others[row["solver_label"]] = (row, found["points"], rests)
-    for instance, group in ended.items():
-        for (a, x, at_x), (b, y, at_y) in itertools.combinations(group.values(), 2):
-            if len(x) != len(y) and 1 not in (len(x), len(y)):
-                continue  # judged at different samples of the queries
-            both = at_x & at_y
-            x, y = (np.broadcast_to(z, (len(both), z.shape[1]))[both] for z in (x, y))
-            if both.any():
-                compared = fixed_points.apart(x, y, a["radius"])
-                labels = (a["instance_label"], a["solver_label"], b["solver_label"])
-                rows.append(dict(zip(AGREEMENT, (instance, *labels, *compared), strict=True)))
-    return pd.DataFrame(rows, columns=list(AGREEMENT))
 
 
 def write_views(folder: RunFolder, findings: Findings) -> None:
     """Write the Parquet tables of a run folder."""
     for name in ("runs", "trace", "targets", "fixed_points"):
         folder.write_table(name, getattr(findings, name))
-    for name in ("heads", "layers"):
+    for name in ("heads", "layers", "rates"):
         if len(getattr(findings, name)):
             folder.write_table(name, getattr(findings, name))

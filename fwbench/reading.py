@@ -77,6 +77,11 @@ _STRETCHES = {
     "growth": maybe(number),
     "gap": number,
 }
+_LAW = {
+    "rate_class": either("sublinear", "linear", "superlinear", "finite"),
+    **dict.fromkeys(("exponent", "constant"), maybe(number)),
+    "optimum": maybe(either("interior")),
+}
 _RECORD = table(
     {
         "row": table({**_TASK, "status": either(*Status)}),
@@ -86,9 +91,12 @@ _RECORD = table(
                 {name: _TRACE[name] for name in LATER},
             )
         ),
-        "rest": maybe(_or_empty(columns(_REST, {"shrunk": maybe(number)}))),
+        "rest": maybe(_or_empty(columns(_REST, {"shrunk": maybe(number), "stable": maybe(truth)}))),
     },
-    {"head": maybe(table({"stretches": columns(_STRETCHES)}))},
+    {
+        "head": maybe(table({"stretches": columns(_STRETCHES)})),
+        "laws": maybe(listed(table(_LAW))),
+    },
 )
 _FOUND = table({"row": table(_MEASURED)})
 _BUDGET = table({"tol": number, "max_steps": integer, "max_seconds": number})
@@ -213,6 +221,16 @@ class Kept:
             warnings.warn(f"the points of run {run_id} are left out: {wrong}", stacklevel=2)
             return None
         return found
+
+    def weights(self, run_id: str) -> NDArray[np.float64] | None:
+        """Return the weights of the first point at which a run ended, None where unknown."""
+        found = self.points(run_id) or {}
+        data, ends = found.get("data"), found.get("indptr")
+        if data is None or ends is None or data.ndim != 1 or ends.ndim != 1 or len(ends) < 2:
+            return None
+        if ends.dtype.kind not in "iu":
+            return None
+        return data[int(ends[0]) : int(ends[1])].astype(np.float64)
 
 
 def _misfit(found: Arrays, record: Record) -> str:

@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 
 NEAR = 1e-6  # of the scale: atoms this close to the least score span the face; of the radius
 STILL = 1e-4  # of the radius: a query that moves less is quiet
+CERTIFIED = 1e-6  # of the scale: the gap that certifies rest
 PERIODS = 64  # the longest cycle that is looked for
 RANK = 1e-9  # singular values below this part of the largest are rounding
 
@@ -106,6 +107,12 @@ def facts(
         out["period"].append(period[q])
         out["value"].append(None if values is None else float(values[q]))
     return out
+
+
+def resting(found: dict[str, list[Any]]) -> list[int]:
+    """Return the queries that are quiet, by a gap that certifies rest, of facts."""
+    pairs = zip(found["drift"], found["gap_relative"], strict=True)
+    return [q for q, (far, gap) in enumerate(pairs) if far <= STILL and gap <= CERTIFIED]
 
 
 def _hull(problem: QuadraticOverHull) -> int:

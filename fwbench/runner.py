@@ -24,8 +24,9 @@ from fwbench.judge import Judge, Look
 from fwbench.observing import Observer, Stage, Unobserved
 from fwbench.problem import QuadraticOverHull
 from fwbench.reductions import BLOCKWISE
-from fwbench.rest import STILL, cycles, drift, facts, onward
+from fwbench.rest import STILL, cycles, drift, facts, onward, resting
 from fwbench.solver import Queries, Sampling, Solver, SolverEntry, autonomous, counted, each
+from fwbench.stability import stable
 from fwbench.timing import OWN_SUM_SECONDS, asked, prepared, uninterrupted
 from fwbench.trace import Status, Trace, checkpoints
 from fwbench.warm import warm
@@ -333,6 +334,13 @@ class _Session:
             "advance(a + b)"
         )
 
+    def _pushable(self, status: Status) -> bool:
+        """Say whether a push can tell of a rest: where rest is no optimum by its certificate."""
+        restarts = self.entry.sampling is Sampling.ADVANCE and self.entry.queries is not Queries.ANY
+        itself = not (self.moving or self.scheduled) and self.judge.inside
+        known = self.problem.in_memory and self.problem.kind is not Kind.CONVEX
+        return restarts and itself and known and not status.is_failure
+
     def _settle(self, done: Run, model: Any, state: Any, look: Look) -> None:
         """Measure where the run came to rest, and keep its last points."""
         steps = self.trace.last("k")
@@ -359,6 +367,12 @@ class _Session:
             certified = np.clip(look.values - self.judge.lower, 0.0, look.gaps)
         done.rest = facts(self.problem, look.offset, certified, recent, weights, period)
         done.rest["gap"] = look.gaps.tolist()
+        if weights is not None and self._pushable(done.status):
+            pace = self.clock / 1e9 / max(1, steps * self.start.m)
+            done.rest["stable"] = stable(
+                self.problem, self.solver, self.entry, model, look.offset, weights,
+                resting(done.rest), steps, pace,
+            )  # fmt: skip
         if self.moving and self.judge.inside and self.first is not None:  # hulls are nested
             cloud = self.first.offset - self.first.offset.mean(axis=0)
             first_radius = float(np.linalg.norm(cloud, axis=1).max())

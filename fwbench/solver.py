@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
+from fwbench.laws import Law
 from fwbench.lowering import Lowered, lowered
 from fwbench.problem import QuadraticOverHull
 
 __all__ = [
-    "Lowered", "Queries", "Sampling", "Solver", "SolverEntry", "State", "autonomous",
+    "Law", "Lowered", "Queries", "Sampling", "Solver", "SolverEntry", "State", "autonomous",
     "counted", "each", "inside", "lowered",
 ]  # fmt: skip
 
@@ -95,7 +96,9 @@ class SolverEntry:
     reference : str
         Where the method comes from.
     law : str
-        The rate that theory promises, with its conditions.
+        The rate that theory promises, with its conditions, in words.
+    laws : tuple of Law
+        The same as data, the most particular first: what a report compares runs with.
     kinds : frozenset of Kind
         The problem kinds that it runs on; on others it is skipped.
     queries : Queries
@@ -123,6 +126,7 @@ class SolverEntry:
     needs: frozenset[str] = frozenset()
     grid: tuple[Mapping[str, Any], ...] = ({},)
     library: str | None = None
+    laws: tuple[Law, ...] = ()
 
 
 @dataclass(frozen=True)

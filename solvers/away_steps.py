@@ -18,6 +18,7 @@ from fwbench.blocked import FewWeights, InBlocks, few_weights, in_blocks
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels.frank_wolfe import toward_or_away
 from fwbench.kernels.line import GIVEN, SHORT
+from fwbench.laws import Law
 from fwbench.lowering import Lowered, lowered_with_norm
 from fwbench.problem import QuadraticOverHull
 from fwbench.scored import ScoredWeights, hull_of, scored
@@ -73,5 +74,6 @@ ENTRY = SolverEntry(
     label="away-step Frank-Wolfe",
     reference="Guélat and Marcotte 1986; Lacoste-Julien and Jaggi 2015",
     law="linear on polytopes: factor 1 - (mu/4L)(delta/M)^2 a step, drop steps apart",
+    laws=(Law("linear", where={"step": ("exact", "short", "backtracking")}),),
     kinds=POTENTIAL,
 )

@@ -24,6 +24,7 @@ from fwbench.blocked import FewWeights, InBlocks, few_weights, in_blocks
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels.line import GIVEN, SHORT
 from fwbench.kernels.pairs import blended
+from fwbench.laws import Law
 from fwbench.lowering import Lowered, lowered_with_norm
 from fwbench.problem import QuadraticOverHull
 from fwbench.scored import ScoredWeights, hull_of, scored
@@ -82,5 +83,6 @@ ENTRY = SolverEntry(
     label="blended pairwise Frank-Wolfe",
     reference="Tsuji, Tanaka and Pokutta 2022",
     law="h_t <= h_0 exp(-t/2 min(1/2, delta^2 mu/(4 L M^2))) on convex problems",
+    laws=(Law("linear", where={"step": ("exact", "short", "backtracking")}),),
     kinds=POTENTIAL,
 )

@@ -16,6 +16,7 @@ from fwbench.foreign import Answer, Foreign, Fresh, aim, bounded, library, unit
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.geometry.programs import dual
+from fwbench.laws import Law
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -80,6 +81,7 @@ ENTRY = SolverEntry(
     label="DAQP on the dual",
     reference="Arnström, Bemporad and Axehill 2022 (DAQP)",
     law="finite: a dual active-set method, about as many steps as atoms in use",
+    laws=(Law("finite"),),
     kinds=frozenset({Kind.CONVEX}),
     queries=Queries.ANY,
     sampling=Sampling.ONCE,

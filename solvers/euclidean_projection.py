@@ -20,6 +20,7 @@ from fwbench.corral import Rooted, corral
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import spectral_norm
 from fwbench.kernels.working_set import major_cycles
+from fwbench.laws import Law
 from fwbench.problem import TIE, QuadraticOverHull
 from fwbench.solver import POTENTIAL, SolverEntry
 
@@ -123,5 +124,6 @@ ENTRY = SolverEntry(
     label="projected gradient in space",
     reference="Goldstein 1964; Levitin and Polyak 1966",
     law="convex: f - f* <= L |x0 - x*|^2/(2 k); linear for definite Q",
+    laws=(Law("sublinear", -1.0),),
     kinds=POTENTIAL,
 )

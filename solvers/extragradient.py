@@ -19,6 +19,7 @@ from fwbench.first_order import AllWeights, Steep, steep, weighted
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.kernels.gradient import SHARE, extragradient
+from fwbench.laws import Law
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import SolverEntry
 
@@ -47,5 +48,6 @@ ENTRY = SolverEntry(
     label="extragradient on the weights",
     reference="Korpelevich 1976; Khobotov 1987; Tseng 1995",
     law="monotone fields: linear, the distance to every solution falls at each step",
+    laws=(Law("linear", kinds=frozenset({Kind.CONVEX, Kind.MONOTONE})),),
     kinds=frozenset({Kind.CONVEX, Kind.MONOTONE, Kind.GENERAL}),
 )

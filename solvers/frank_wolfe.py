@@ -21,6 +21,7 @@ from fwbench.geometry.combinations import Combinations
 from fwbench.kernels import plain
 from fwbench.kernels.frank_wolfe import toward
 from fwbench.kernels.line import SHORT
+from fwbench.laws import frank_wolfe_laws
 from fwbench.lowering import Lowered, lowered_exactly, lowered_with_norm
 from fwbench.problem import QuadraticOverHull
 from fwbench.scored import ScoredWeights, hull_of, scored
@@ -87,5 +88,6 @@ ENTRY = SolverEntry(
     label="classic Frank-Wolfe",
     reference="Frank and Wolfe 1956; Jaggi 2013",
     law="sublinear, f - f* <= 2 D^2/(t + 2) with open_loop(2); linear with line search inside",
+    laws=frank_wolfe_laws(),
     grid=({"step": OpenLoop()}, {"step": "exact"}),
 )

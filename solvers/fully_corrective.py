@@ -17,6 +17,7 @@ from fwbench.corral import Corral, Rooted, corral, rooted
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.kernels.working_set import corrective_step
+from fwbench.laws import Law
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, SolverEntry
 
@@ -50,6 +51,7 @@ ENTRY = SolverEntry(
     label="fully corrective Frank-Wolfe",
     reference="Holloway 1974; Lacoste-Julien and Jaggi 2015",
     law="linear, factor 1 - (mu/L)(delta/M)^2 a step; finite",
+    laws=(Law("finite"),),
     kinds=frozenset({Kind.CONVEX}),
     queries=Queries.ANY,
     promise=1e-12,

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
+from fwbench.laws import frank_wolfe_laws
 from fwbench.layers import checked, leaving, matrix_of, rule_of, unfit_layer
 from fwbench.problem import QuadraticOverHull
 from fwbench.schedules import Factors
@@ -170,5 +171,6 @@ ENTRY = SolverEntry(
     label="hardmax attention",
     reference="Alcalde, Geshkovski and Ruiz-Balet, arXiv 2508.09628",
     law="keys fixed, step 2/(t + 2): f - f* <= 2 D^2/(t + 2) on convex problems",
+    laws=frank_wolfe_laws(keys=("fixed",), values=("none",), scores=("1",)),
     queries=Queries.MANY,
 )

@@ -17,6 +17,7 @@ from fwbench.corral import Corral, Rooted, corral, rooted
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.kernels.working_set import major_cycles
+from fwbench.laws import Law
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, SolverEntry
 
@@ -47,6 +48,7 @@ ENTRY = SolverEntry(
     label="Wolfe's min-norm point",
     reference="Wolfe 1976",
     law="finite; linear on the way",
+    laws=(Law("finite"),),
     kinds=frozenset({Kind.CONVEX}),
     queries=Queries.ANY,
     promise=1e-12,

@@ -21,6 +21,7 @@ from fwbench.errors import InvalidParameter
 from fwbench.first_order import AllWeights, Steep, steep, weighted
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels.gradient import mirror_descent
+from fwbench.laws import Law
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import POTENTIAL, SolverEntry
 
@@ -63,5 +64,6 @@ ENTRY = SolverEntry(
     label="mirror descent with the entropy",
     reference="Bauschke, Bolte and Teboulle 2017; Lu, Freund and Nesterov 2018",
     law="f - f* <= max |v_i|_Q^2 log(n/mixing)/t; where f is not convex, it still falls",
+    laws=(Law("sublinear", -1.0),),
     kinds=POTENTIAL,
 )

@@ -21,6 +21,7 @@ from fwbench.blocked import FewWeights, InBlocks, few_weights, in_blocks
 from fwbench.geometry.combinations import Combinations
 from fwbench.kernels.line import GIVEN, SHORT
 from fwbench.kernels.pairs import WORST, pairwise
+from fwbench.laws import Law
 from fwbench.lowering import Lowered, lowered_with_norm
 from fwbench.problem import QuadraticOverHull
 from fwbench.scored import ScoredWeights, hull_of, scored
@@ -78,5 +79,6 @@ ENTRY = SolverEntry(
     label="pairwise Frank-Wolfe",
     reference="Mitchell, Demyanov and Malozemov 1974; Lacoste-Julien and Jaggi 2015",
     law="linear on polytopes: factor 1 - (mu/4L)(delta/M)^2 a good step, swaps and drops apart",
+    laws=(Law("linear", where={"step": ("exact", "short", "backtracking")}),),
     kinds=POTENTIAL,
 )

@@ -21,6 +21,7 @@ from fwbench.first_order import AllWeights, Gram, Steep, steep, weighted
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.kernels.gradient import projected_gradient
+from fwbench.laws import Law
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import SolverEntry
 
@@ -71,5 +72,9 @@ ENTRY = SolverEntry(
     label="projected gradient on the weights",
     reference="Beck and Teboulle 2009; O'Donoghue and Candès 2015",
     law="f - f* <= 2 L |w0 - w*|^2/(k + 1)^2, linear after restarts",
+    laws=(
+        Law("linear", where={"momentum": ("restart",)}),
+        Law("sublinear", -1.0, where={"momentum": ("none",)}),
+    ),
     grid=({"momentum": "restart"}, {"momentum": "none"}),
 )

@@ -16,6 +16,7 @@ from fwbench.foreign import Answer, bounded, library, unit
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.geometry.programs import dual
+from fwbench.laws import Law
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -87,6 +88,7 @@ ENTRY = SolverEntry(
     label="quadprog on the dual",
     reference="Goldfarb and Idnani 1983; Turlach 1997 (quadprog)",
     law="finite: a dual active-set method, about as many steps as atoms in use",
+    laws=(Law("finite"),),
     kinds=frozenset({Kind.CONVEX}),
     queries=Queries.ANY,
     sampling=Sampling.ONCE,

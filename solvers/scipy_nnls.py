@@ -16,6 +16,7 @@ from fwbench.errors import Refused
 from fwbench.foreign import BEYOND, Answer, beyond, bounded, unit
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
+from fwbench.laws import Law
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -74,6 +75,7 @@ ENTRY = SolverEntry(
     label="NNLS (scipy)",
     reference="Lawson and Hanson 1974; Virtanen et al. 2020 (SciPy)",
     law="finite: a primal active-set method, about as many steps as atoms in use",
+    laws=(Law("finite"),),
     kinds=frozenset({Kind.CONVEX}),
     queries=Queries.ANY,
     sampling=Sampling.ONCE,

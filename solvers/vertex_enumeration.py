@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
+from fwbench.laws import Law
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -66,6 +67,7 @@ ENTRY = SolverEntry(
     label="enumeration of the vertices",
     reference="Rockafellar 1970, section 32",
     law="finite: one pass over the atoms",
+    laws=(Law("finite", kinds=frozenset({Kind.CONCAVE})),),
     kinds=frozenset({Kind.CONCAVE}),
     queries=Queries.ANY,
     sampling=Sampling.ONCE,

@@ -24,6 +24,7 @@ from fwbench.corral import Corral, Rooted, corral, root_of, rooted
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.forms import Kind
 from fwbench.kernels.working_set import pricing_rounds
+from fwbench.laws import Law
 from fwbench.problem import QuadraticOverHull
 from fwbench.solver import Queries, SolverEntry
 
@@ -68,6 +69,7 @@ ENTRY = SolverEntry(
     label="working set with multiple pricing",
     reference="Wolfe 1976; Orchard-Hays 1968",
     law="finite: a few passes over the atoms",
+    laws=(Law("finite"),),
     kinds=frozenset({Kind.CONVEX}),
     queries=Queries.ANY,
     promise=1e-12,

@@ -24,38 +24,37 @@ FLOORS = {
     (11, 2): "cli.run",
     (11, 1): "cli.*",
     (11, 0): "cli.progress",
-    (10, 0): "api",
+    (10, 1): "api",
+    (10, 0): "results",
     (9, 4): "report.write",
     (9, 3): "report.*",
     (9, 2): "report.selection report.curves report.claims report.diagrams report.atlases "
-    "report.gallery report.heads",
+    "report.gallery report.heads report.resting report.profiles",
     (9, 1): "report.markdown",
     (9, 0): "report report.words report.canvas",
     (8, 0): "session",
     (7, 3): "findings",
     (7, 2): "analysis.plane",
-    (7, 1): "verify planning doctor analysis.findings",
-    (
-        7,
-        0,
-    ): "store suite suites manifest quietness interruption analysis analysis.* claims claims.*",
+    (7, 1): "verify planning doctor analysis.findings analysis.resting",
+    (7, 0): "store suite suites manifest quietness interruption analysis analysis.* "
+    "claims claims.*",
     (6, 6): "execution.cluster",
     (6, 5): "execution.members",
     (6, 4): "execution.pool execution.guest",
     (6, 3): "execution.isolated contract.child",
-    (6, 2): "theory.* execution.worker contract.*",
+    (6, 2): "theory.* execution.worker contract.* analysis.contests",
     (6, 1): "execution.here execution.shipping execution.waiting execution.local_workers "
     "theory.walks theory.chains theory.intervals theory.verdicts "
-    "journal lock points contract.cases contract.printed",
-    (6, 0): "analysis.alike execution execution.* theory theory.claim disk reading "
-    "contract contract.rule",
+    "journal lock points contract.cases contract.printed analysis.efforts",
+    (6, 0): "analysis.alike analysis.regimes analysis.shares analysis.means "
+    "execution execution.* theory theory.claim disk reading contract contract.rule",
     (5, 0): "runner choose",
-    (4, 1): "catalog rest timing endings",
+    (4, 1): "catalog rest stability timing endings",
     (4, 0): "judge trace grammar names warm yardsticks heads stretches beside surroundings",
     (3, 0): "solvers solvers.* problems problems.*",
     (2, 2): "settling blocked_corral",
     (2, 1): "solver tokens layers first_order corral scored blocked opened",
-    (2, 0): "attention labels steps schedules values lowering foreign minilm tables "
+    (2, 0): "laws attention labels steps schedules values lowering foreign minilm tables "
     "archives matlab closure",
     (1, 0): "problem calls intake shapes",
     (0, 5): "reductions",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fwbench.analysis import heads, layers
+from fwbench.analysis import heads, layers, promises, seeds
 from fwbench.analysis.targets import brackets
 from fwbench.findings import POINTS, RUNS
 from fwbench.trace import COLUMNS
@@ -129,6 +129,7 @@ def test_every_column_of_the_tables_is_described():
     assert sorted(columns("trace.parquet")) == sorted(["run_id", *COLUMNS, "suboptimality"])
     assert sorted(columns("targets.parquet")) == sorted(targets)
     assert sorted(columns("fixed_points.parquet")) == sorted(POINTS)
+    assert sorted(columns("rates.parquet")) == sorted([*seeds.COLUMNS, *promises.COLUMNS])
     assert sorted(columns("heads.parquet")) == sorted(heads.COLUMNS)
     assert sorted(columns("layers.parquet")) == sorted(layers.COLUMNS)
 

@@ -1,6 +1,6 @@
 """What analysis hands to the report: tables and pictures, every number already in them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fwbench.analysis.atlas import Atlas
 from fwbench.analysis.diagrams import Diagram
+from fwbench.analysis.profiles import Profiles
 from fwbench.trace import failed
 
 Array = NDArray[np.float64]
@@ -71,6 +72,10 @@ class Findings:
     agreement : DataFrame
         A row a pair of solvers: instance, instance_label, solver_a, solver_b, starts, same,
         distance (largest distance in x over the radius).
+    rests, places, meetings : DataFrame
+        Where each solver rests from each start, the different points of an instance at which some
+        do, and every two solvers start by start, also where not both rest: as
+        `fwbench.analysis.resting` says.
     pictures : tuple of Picture
         The instances in the plane.
     races, costs, sizes, growth, goals : DataFrame
@@ -80,10 +85,15 @@ class Findings:
     heads, layers : DataFrame
         Clouds of tokens, attention heads among them, against the theory; one layer repeated: as
         the modules of those names say.
+    rates : DataFrame
+        A row a regime, solver and signal: the class that its seeds agree on, the rate with its
+        interval, and what theory promises: as `fwbench.analysis.seeds` and `promises` say.
     atlases : tuple of Atlas
         Where solvers come to rest, on the instances whose starts cover the plane as a lattice.
     diagrams : tuple of Diagram
         Figures of pure geometry, where the suite asks for them.
+    profiles : Profiles or None
+        Solvers compared over many instances; None where nobody drew that up.
     claims : dict or None
         Claims of the suite with their verdicts, as `fwbench.theory.verdicts.document` makes it.
     """
@@ -105,7 +115,12 @@ class Findings:
     layers: pd.DataFrame
     atlases: tuple[Atlas, ...] = ()
     diagrams: tuple[Diagram, ...] = ()
+    profiles: Profiles | None = None
     claims: dict[str, Any] | None = None
+    rates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    rests: pd.DataFrame = field(default_factory=pd.DataFrame)
+    places: pd.DataFrame = field(default_factory=pd.DataFrame)
+    meetings: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def failed(self) -> bool:

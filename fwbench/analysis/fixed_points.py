@@ -1,18 +1,14 @@
-"""Where runs came to rest, by name, and which solvers rest at the same points."""
+"""Where runs came to rest, by name."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 STILL = 1e-4  # of the radius: a query that moves less over the last tenth is quiet
 CERTIFIED = 1e-6  # of the scale: the gap that certifies rest
 AT_ATOM = 1e-6  # of the radius: closer to an atom than this is at it
 SHRUNK = 1e-4  # of its first radius: a moving cloud this small is at one point
-SAME = 1e-3  # of the radius: solvers closer than this rest at the same point
 
 
 class Class(StrEnum):
@@ -100,17 +96,3 @@ def common(points: list[FixedPoint]) -> tuple[str, str]:
         return kinds[0], f"{len(set(labels))} different"
     counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
     return Class.MIXED, ", ".join(f"{count} {kind}" for kind, count in counts.items())
-
-
-def apart(x: NDArray[np.float64], y: NDArray[np.float64], radius: float) -> tuple[int, int, float]:
-    """Compare where two solvers rest: starts, how many end at the same point, largest distance.
-
-    Parameters
-    ----------
-    x, y : ndarray, shape (m, d)
-        The starts from which both came to rest.
-    radius : float
-        Distances are relative to it.
-    """
-    away = np.linalg.norm(x - y, axis=1) / (radius or 1.0)
-    return len(away), int((away <= SAME).sum()), float(away.max(initial=0.0))

@@ -1,4 +1,4 @@
-"""How time and steps grow with n and d: exponents of power laws, or a refusal."""
+"""How time and steps grow with n, d, condition and β: exponents of power laws, or a refusal."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fwbench.analysis.alike import timed_on
-from fwbench.grammar import spelled
+from fwbench.analysis.regimes import parameter, regime
 from fwbench.trace import Status
 
 FEWEST = 4  # sizes: a line through fewer proves nothing
 WIDEST = 0.5  # half the interval of an exponent that still tells one whole power from the next
 SURE = 0.975
+OF_SOLVERS = ("beta",)  # sizes that are a parameter of the solver, not of the instance
+AGAINST = ("n", "d", "condition", *OF_SOLVERS)
 ANSWERED = frozenset({Status.CONVERGED, Status.FINISHED})
 SIZES = (
     "regime", "against", "solver_label", "library", "instance", "size", "seconds", "steps",
@@ -31,8 +33,9 @@ def sizes(runs: pd.DataFrame) -> pd.DataFrame:
 
     Where runs were timed on several machines, `timed_on` says on which, and each has its own rows.
 
-    A regime is a family with all its parameters but one size, n or d, and the seed; its name, like
-    labels, leaves out what is at its default.
+    A regime is a family with all its parameters but one size, n, d or condition, and the seed; its
+    name, like labels, leaves out what is at its default. A solver's β is a size, too: then the
+    instances stay what they are, and the solver's label is without it.
 
     Parameters
     ----------
@@ -51,20 +54,35 @@ def sizes(runs: pd.DataFrame) -> pd.DataFrame:
         taken=runs["steps"].astype("Float64").astype(float).where(_reached(runs)),
     )
     rows = []
-    for against in ("n", "d"):
-        regimes = runs["instance_label"].map(lambda text, size=against: _regime(str(text), size))
-        alike = runs.assign(regime=regimes).groupby(
-            ["regime", "timed_on"], sort=False, dropna=False
-        )
-        for (regime, _), here in alike:
-            asked = here.groupby("solver_label")[against].transform("nunique")
-            places = here[asked >= FEWEST].groupby(["solver_label", "instance"], sort=False)
-            for (label, instance), mine in places:
-                first = mine.iloc[0]
+    alike = ["regime", "timed_on"]
+    for against in AGAINST:
+        groups = _sized(runs, against).groupby(alike, sort=False, dropna=False)
+        for (name, where), here in groups:
+            asked = here.groupby("label")["size"].transform("nunique")
+            places = here[asked >= FEWEST].groupby(["label", "instance", "size"], sort=False)
+            for (label, instance, size), mine in places:
                 medians = (mine["total"].median(), mine["taken"].median())
-                place = (regime, against, label, first["library"], instance, int(first[against]))
-                rows.append((*place, *medians, first["timed_on"]))
+                place = (name, against, label, mine["library"].iloc[0], instance, _written(size))
+                rows.append((*place, *medians, where))
     return pd.DataFrame(rows, columns=list(SIZES))
+
+
+def _sized(runs: pd.DataFrame, against: str) -> pd.DataFrame:
+    """Return the runs that have a size of this name, with their regime and solver without it."""
+    instances, labels = runs["instance_label"].astype(str), runs["solver_label"].astype(str)
+    if against in runs:  # n and d stand in a column of their own
+        size = runs[against]
+    elif against in OF_SOLVERS:
+        written = runs["params"].astype(object) if "params" in runs else labels.map(lambda _: "")
+        size = written.map(lambda text: parameter(f"x[{text}]", against))
+        labels = labels.map(lambda text: regime(text, against))
+    else:  # the canonical text says what labels leave out
+        size = runs["instance"].map(lambda text: parameter(str(text), against))
+    return runs.assign(
+        regime=instances.map(lambda text: regime(text, against, "seed")),
+        label=labels,
+        size=size.astype("Float64").astype(float),
+    ).dropna(subset=["size"])
 
 
 def _reached(runs: pd.DataFrame) -> pd.Series[bool]:
@@ -72,17 +90,8 @@ def _reached(runs: pd.DataFrame) -> pd.Series[bool]:
     return runs["status"].isin(ANSWERED) & met.astype(bool)
 
 
-def _regime(label: str, size: str) -> str:
-    """Return an instance's label without one size and the seed.
-
-    Examples
-    --------
-    >>> _regime("ball[n=10000,d=8,seed=1]", "n"), _regime("ball", "n")
-    ('ball[d=8]', 'ball')
-    """
-    asked = spelled(label)
-    kept = [f"{key}={value[0]}" for key, value in asked.values.items() if key not in (size, "seed")]
-    return asked.name + (f"[{','.join(kept)}]" if kept else "")
+def _written(size: Any) -> int | float:
+    return int(size) if size == int(size) else float(size)
 
 
 def growth(points: pd.DataFrame) -> pd.DataFrame:
@@ -99,10 +108,10 @@ def growth(points: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     alike = ["regime", "timed_on", "against", "solver_label"]
-    for (regime, _, against, label), mine in points.groupby(alike, sort=False, dropna=False):
+    for (name, _, against, label), mine in points.groupby(alike, sort=False, dropna=False):
         for quantity in ("seconds", "steps") if pd.isna(mine["library"].iloc[0]) else ("seconds",):
             row: dict[str, Any] = dict.fromkeys(COLUMNS)
-            row |= {"regime": regime, "against": against, "solver_label": label}
+            row |= {"regime": name, "against": against, "solver_label": label}
             row |= {"library": mine["library"].iloc[0], "quantity": quantity}
             row |= {"timed_on": mine["timed_on"].iloc[0]}
             rows.append(row | _fit(mine, quantity))
@@ -115,7 +124,7 @@ def _fit(mine: pd.DataFrame, quantity: str) -> dict[str, Any]:
     x, y = (kept[name].to_numpy(dtype=float) for name in ("size", quantity))
     found: dict[str, Any] = {"sizes": len(set(x)), "points": len(x)}
     if len(x):
-        found |= {"size_from": int(x.min()), "size_to": int(x.max())}
+        found |= {"size_from": _written(x.min()), "size_to": _written(x.max())}
     if found["sizes"] < FEWEST:
         asked = mine["size"].nunique()
         reason = f"{found['sizes']} of {asked} sizes reached the tolerance, {FEWEST} needed"

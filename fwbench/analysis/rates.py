@@ -16,6 +16,7 @@ Vector = NDArray[np.float64]
 
 ROWS = 8  # fewer rows carry no law
 STARTS = (0.0, 0.2, 0.4, 0.6)  # shares of the rows given up as burn-in
+LATE = (0.1, 0.2, 0.3, 0.4, 0.5)  # and of the steps, where rows enough are left
 LEAD, EXPLAINED = 2.0, 0.7  # least lead in AICc over the next law, least r squared
 AGREEMENT = 0.2  # relative difference allowed between least squares and Theil-Sen
 SHARE, SHARE_MOST = 0.12, 0.25  # part of the whole decline by which a part may miss its own
@@ -168,7 +169,10 @@ def _jumps(k: Vector, h: Vector, cut: float, exact_end: bool) -> bool:
 
 def _law_of(k: Vector, y: Vector, name: str, *, at_floor: bool) -> Rate:
     """Return the class of ``y = log h`` at the steps ``k > 0`` above the floor."""
-    starts = [s for s in (int(p * len(k)) for p in STARTS) if len(k) - s >= ROWS]
+    # Checkpoints are geometric: a share of the rows is early still, a share of the steps is not.
+    rows = [int(share * len(k)) for share in STARTS]
+    rows += [int(np.searchsorted(k, share * k[-1])) for share in LATE]
+    starts = sorted({s for s in rows if len(k) - s >= ROWS})
     if not at_floor and (rest := _rests_from(k, y, starts)) is not None:
         window, fallen = (int(k[rest]), int(k[-1])), float(y[0] - np.median(y[rest:])) / TEN
         if fallen >= DECADES[RateClass.LINEAR]:  # perhaps converged, as far as its arithmetic goes
@@ -205,13 +209,22 @@ def _best_law(k: Vector, y: Vector) -> tuple[_Fit, str]:
     """Return the law of least AICc and why not to trust it; checkpoints suit a power law as is."""
     # An order so high that only the last rows move would fit a single dip, not a law.
     orders = ORDERS[np.log(ORDERS) * max(k[-1] - k[-ROWS], (k[-1] - k[0]) / 10.0) < 10.0]
-    powers = [_fit(RateClass.SUPERLINEAR, q ** (k - k[-1]), y, float(q)) for q in orders]
     laws = [_fit(RateClass.SUBLINEAR, np.log(k), y), _fit(RateClass.LINEAR, k, y)]
     # Two laws of no class: what goes like them is neither a power, nor a factor, nor an order.
     laws += [_fit(RateClass.UNDETERMINED, k**p, y) for p in (0.5, 2.0)]
-    laws += sorted(powers, key=lambda fit: fit.aicc)[:1]
+    if len(orders):
+        q = _best_order(orders, k, y)
+        laws.append(_fit(RateClass.SUPERLINEAR, q ** (k - k[-1]), y, q))
     best, second = sorted(laws, key=lambda fit: fit.aicc)[:2]
     return best, _doubt(best, second.aicc, k, y)
+
+
+def _best_order(orders: Vector, k: Vector, y: Vector) -> float:
+    """Return the order q for which log h falls most nearly like -q^k: all lines at once."""
+    t = orders[:, None] ** (k - k[-1])
+    t -= t.mean(axis=1, keepdims=True)
+    along, spread = t @ (y - y.mean()), (t**2).sum(axis=1)
+    return float(orders[(np.minimum(along, 0.0) ** 2 / spread).argmax()])
 
 
 def _fit(law: RateClass, t: Vector, y: Vector, order: float = 1.0) -> _Fit:
@@ -269,8 +282,10 @@ def _bend(fit: _Fit, k: Vector, y: Vector) -> str:
 def _line(t: Vector, y: Vector, weight: Vector | None = None) -> tuple[float, float, float]:
     """Return slope, its standard error and the residual sum of squares of a straight line."""
     w = np.ones_like(t) if weight is None else weight
-    t, y = t - np.average(t, weights=w), y - np.average(y, weights=w)
-    spread = float(w @ t**2)
-    slope = float(w @ (t * y)) / spread
+    total = w.sum()
+    t, y = t - w @ t / total, y - w @ y / total
+    weighted = w * t
+    spread = float(weighted @ t)
+    slope = float(weighted @ y) / spread
     rss = float(w @ (y - slope * t) ** 2)
     return slope, float(np.sqrt(rss / (len(t) - 2) / spread)), rss

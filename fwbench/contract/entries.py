@@ -14,6 +14,7 @@ from fwbench.contract.rule import Inapplicable, Rule, Violation
 from fwbench.errors import FwbenchError, InvalidParameter
 from fwbench.geometry.forms import Kind
 from fwbench.grammar import spelled
+from fwbench.laws import Law
 from fwbench.problem import ProblemEntry
 from fwbench.solver import Queries, Sampling, SolverEntry
 
@@ -57,6 +58,10 @@ SOLVER: dict[str, Field] = {
         f"a frozenset of {', '.join(map(repr, sorted(NEEDS)))}",
     ),
     "library": (lambda found: found is None or isinstance(found, str), "a package's name, or None"),
+    "laws": (
+        lambda found: isinstance(found, tuple) and all(isinstance(law, Law) for law in found),
+        "a tuple of Law, () for none",
+    ),
 }
 PROBLEM: dict[str, Field] = {
     "complete": (lambda found: found is None or callable(found), "a function, or None")

@@ -18,6 +18,8 @@ from fwbench.errors import MissingExtra, said
 from fwbench.execution import sources
 from fwbench.execution.machine import Around, conditions
 from fwbench.execution.tasks import Assignment, Done, Task, TooLarge
+from fwbench.geometry.diameters import diameter_squared
+from fwbench.geometry.forms import Kind
 from fwbench.heads import head, is_cloud
 from fwbench.observing import Observer, Stage, Unobserved
 from fwbench.plain import plain
@@ -27,6 +29,9 @@ from fwbench.stretches import stretches
 from fwbench.trace import Status, Trace
 from fwbench.warm import compiling_alone, limited_threads
 from fwbench.yardsticks import yardsticks
+
+WORK = 1e9  # products that the diameter may cost, some tenths of a second; and its most atoms
+MOST_ATOMS = 2000
 
 
 def _facts(problem: QuadraticOverHull) -> dict[str, Any]:
@@ -38,7 +43,22 @@ def _facts(problem: QuadraticOverHull) -> dict[str, Any]:
         "radius": problem.radius,
         "scale": problem.scale,
         "queries": problem.start.m,
+        "diameter_squared": _diameter_squared(problem),
     }
+
+
+def _diameter_squared(problem: QuadraticOverHull) -> float | None:
+    """Return D², on which the bounds of theory rest; None where it is dear or none rests on it."""
+    cheap = problem.n <= MOST_ATOMS and problem.n**2 * problem.d <= WORK
+    if not cheap or not problem.in_memory or problem.kind is not Kind.CONVEX:
+        return None
+    return diameter_squared(problem.centred, problem.form.apply(problem.centred))
+
+
+def _laws(choice: Choice, problem: QuadraticOverHull) -> list[dict[str, Any]]:
+    """Return what the solver promises with these parameters on problems of this kind."""
+    texts = {name: catalog.written(value) for name, value in choice.arguments.items()}
+    return [law.plain() for law in choice.entry.laws if law.concerns(problem.kind, texts)]
 
 
 def _head(problem: QuadraticOverHull) -> dict[str, Any] | None:
@@ -161,6 +181,7 @@ class Here:
         known: _Known | None = None
         trace = Trace()  # what is known of a run that is interrupted
         facts: dict[str, Any] = {"cache_key": None, "host": platform.node()}
+        laws: list[dict[str, Any]] = []
         try:
             self.observer.enters(Stage.BUILDING)
             known = self._built(task.problem)
@@ -168,6 +189,7 @@ class Here:
             choice = resolved(asked, known.problem)
             entry = choice.entry
             facts |= known.facts | {"library": entry.library, "sampling": str(entry.sampling)}
+            laws = _laws(choice, known.problem)
             if choice.text != task.solver_text:
                 facts["chosen"] = choice.label
             facts["cache_key"] = sources.cache_key(
@@ -191,11 +213,11 @@ class Here:
             done = Run(Status.ERROR, said(error), traceback=traceback.format_exc())
         facts |= around.columns()
         try:
-            return _done(task, known, facts, done)
+            return _done(task, known, facts, laws, done)
         except Exception as error:  # what a solver keeps may be no number at all
             reason = f"what the run gave cannot be written down: {said(error)}"
             failed = Run(Status.ERROR, reason, traceback=traceback.format_exc())
-            return _done(task, known, facts, failed)
+            return _done(task, known, facts, laws, failed)
 
     def _asked(self, text: str) -> tuple[Choice, str]:
         """Return a solver and the digest of its code; only files of users' are read again."""
@@ -244,7 +266,13 @@ def _cut(text: str | None) -> str | None:
     return f"{text[:half]}\n…\n{text[-half:]}"
 
 
-def _done(task: Task, known: _Known | None, facts: dict[str, Any], done: Run) -> Done:
+def _done(
+    task: Task,
+    known: _Known | None,
+    facts: dict[str, Any],
+    laws: list[dict[str, Any]],
+    done: Run,
+) -> Done:
     """Return a task with the journal's record of its run and the arrays kept beside it."""
     row: dict[str, Any] = {
         **task.columns(),
@@ -270,6 +298,7 @@ def _done(task: Task, known: _Known | None, facts: dict[str, Any], done: Run) ->
         "trace": done.trace.columns if len(done.trace) else {},
         "rest": done.rest,
         "head": None if known is None else known.head,
+        "laws": laws,
         "origin": None if known is None else known.origin,
     }
     return Done(task, plain(record), arrays)

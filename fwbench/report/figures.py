@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from fwbench.analysis.findings import Findings, Picture
-from fwbench.report import atlases, canvas, diagrams, selection, words
+from fwbench.report import atlases, canvas, diagrams, profiles, selection, words
 from fwbench.report.canvas import drawing, within
 from fwbench.report.curves import claim_files
 from fwbench.report.selection import Curve, Race, Regime
@@ -41,7 +41,8 @@ def figures(findings: Findings) -> dict[str, bytes]:
         File names and contents: ``overview``, ``convergence-INSTANCE`` for each instance with a
         value that a log axis can show, ``plane-INSTANCE`` for each picture, ``atlas-INSTANCE`` for
         each atlas, ``paper-NAME`` for each diagram, ``ratios`` and
-        ``growth`` where there are any, ``claim-NAME`` for each claim with a figure; each as PNG
+        ``growth`` where there are any, ``profile-VARIANT-COST`` where solvers share instances,
+        ``claim-NAME`` for each claim with a figure; each as PNG
         and PDF.
     """
     styles = words.styles(selection.solvers(findings))
@@ -73,6 +74,8 @@ def figures(findings: Findings) -> dict[str, bytes]:
                 files |= canvas.files("ratios", ratios(selection.races(findings), styles))
             if regimes := selection.regimes(findings):
                 files |= canvas.files("growth", growth(regimes, styles))
+    if findings.profiles is not None:
+        files |= profiles.files(findings.profiles, styles)
     if findings.claims is not None:
         files |= claim_files(findings.claims["claims"])
     return files

@@ -23,7 +23,7 @@ RUNS = """run_id, problem, instance, seed, n, d, kind, queries, solver, params, 
     load_after, noisy, steal, peak_memory, frequency_before, frequency_after, attempts, cache_key"""
 TRACE = """run_id, k, seconds, value, value_centred, gap, gap_current, lower, support, lmo,
     gradient, matvec, feasibility, spread, value_median, gap_median"""
-FIXED_POINTS = "run_id, query, class, label, certified, support, value, gap"
+FIXED_POINTS = "run_id, query, class, label, certified, support, value, gap, stable"
 TARGETS = """run_id, measure, target, k_low, k_high, seconds_low, seconds_high, lmo_high"""
 TABLES = {"runs": RUNS, "trace": TRACE, "fixed_points": FIXED_POINTS, "targets": TARGETS}
 MEASURED = ["steps", "seconds", "setup_seconds", "value", "value_centred", "gap", "gap_relative",
@@ -159,6 +159,7 @@ TYPES = {name.strip(): "string" for name in TEXTS.split(",")} | {
     "noisy": "boolean",
     "shared": "boolean",
     "certified": "boolean",
+    "stable": "boolean",
 }
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fwbench import catalog
-from fwbench.analysis.fixed_points import Class, FixedPoint, apart, classify, common
+from fwbench.analysis.fixed_points import Class, FixedPoint, classify, common
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import Budget, run
 
@@ -85,14 +85,6 @@ def test_a_run_is_named_by_what_its_queries_share():
     assert common([vertex, other, vertex]) == ("vertex", "2 different")
     assert common([MOVING, QUIET, QUIET]) == ("moving", "2 of 3 quiet")
     assert common([vertex, MOVING, other]) == ("mixed", "2 vertex, 1 moving")
-
-
-def test_solvers_agree_where_all_starts_end_at_one_point():
-    x = np.array([[0.0, 0.0], [3.0, 4.0]])
-    near, far = (np.array([[0.0, 0.0], [3.0 + away, 4.0]]) for away in (0.004, 0.006))
-    assert apart(x, near, radius=5.0) == (2, 2, pytest.approx(8e-4))
-    assert apart(x, far, radius=5.0) == (2, 1, pytest.approx(1.2e-3))
-    assert apart(x, x, radius=0.0) == (2, 2, 0.0)
 
 
 # -- measured at the end of real runs --------------------------------------------------------

@@ -139,3 +139,47 @@ def test_a_line_agrees_with_scipy():
     assert slope == pytest.approx(other.slope)
     assert half == pytest.approx(other.stderr * t.ppf(0.975, 10))
     assert r_squared == pytest.approx(other.rvalue**2)
+
+
+def of_condition(law, conditions, solver="a"):
+    """Return runs on instances that differ in their condition number and seed."""
+    runs = runs_of(lambda size: 1.0, conditions, name=solver)
+    rows = [
+        {
+            "instance": f"min_norm_point[n=50,d=5,condition={value:g},seed={seed}]",
+            "instance_label": "min_norm_point" + (f"[condition={value:g}]" if value != 1 else ""),
+            "n": 50, "seconds": law(value), "steps": int(1000 * value**0.5),
+        }
+        for seed, value in enumerate(conditions)
+    ]  # fmt: skip
+    return runs.assign(**{name: [row[name] for row in rows] for name in rows[0]})
+
+
+def test_the_condition_number_is_a_size_at_its_default_too():
+    runs = of_condition(lambda value: value**0.8, (1.0, 1e2, 1e4, 1e6))
+    table = growth(sizes(runs))
+    assert set(table["against"]) == {"condition"}
+    assert set(table["regime"]) == {"min_norm_point"}
+    assert table["exponent"].tolist() == pytest.approx([0.8, 0.5], abs=1e-6)
+    assert table["size_to"].tolist() == [1_000_000] * 2
+
+
+def test_beta_is_a_size_of_the_solver():
+    pieces = []
+    for beta in (0.5, 1.0, 10.0, 100.0):
+        piece = runs_of(
+            lambda size, beta=beta: beta**2, (100,), name=f"softmax[beta={beta:g},step=exact]"
+        )
+        pieces.append(piece.assign(params=f"beta={beta:g},step=exact"))
+    other = runs_of(lambda size: 1.0, (100,), name="softmax[beta=geometric(1,2),step=exact]")
+    pieces.append(other.assign(params="beta=geometric(1,2),step=exact"))
+    row = fit(pd.concat(pieces, ignore_index=True))
+    assert (row["against"], row["solver_label"]) == ("beta", "softmax[step=exact]")
+    assert row["regime"] == "ball[n=100,d=5]"
+    assert (row["points"], row["size_from"], row["size_to"]) == (4, 0.5, 100)
+    assert row["exponent"] == pytest.approx(2.0)
+
+
+def test_names_that_cannot_be_read_are_no_sizes():
+    runs = runs_of(lambda size: size).assign(params="]", instance="[[")
+    assert set(growth(sizes(runs))["against"]) == {"n"}
