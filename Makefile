@@ -15,11 +15,12 @@ test: check  ## all tests but the slow ones
 slow: $(VENV)/.installed-dev  ## the slow tests
 	$(BIN)/python -m pytest -m slow -q
 
-bench: $(VENV)/.installed-dev  ## speed of the hot loops, of the harness, and out of core; one thread
+bench: $(VENV)/.installed-dev  ## speed of the hot loops, of the harness, out of core, and of a large report; one thread
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/bench -q --benchmark-enable --benchmark-columns=median,iqr,rounds
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.layers
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.overhead
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.out_of_core
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.report
 
 layers: $(VENV)/.installed-dev  ## what a layer of attention costs beside its bare product and torch
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.layers

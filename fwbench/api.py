@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fwbench import catalog
+from fwbench.cards import card, folded
 from fwbench.choose import choose
 from fwbench.errors import InvalidParameter, InvalidProblem, Refused
 from fwbench.geometry.combinations import Combinations
@@ -23,7 +24,7 @@ from fwbench.listed import Listed
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import misfit
 from fwbench.solver import Queries, Sampling, each
-from fwbench.trace import Status, Trace
+from fwbench.trace import Columns, Status, Trace
 
 if TYPE_CHECKING:
     from fwbench.results import Results
@@ -54,6 +55,7 @@ class Solution:
     solver : str
         What was chosen.
     trace : dict of lists or None
+        Shows itself in a notebook.
     passes, bytes_read : int or None
         Of atoms in blocks: how often all were gone over meanwhile, for the scale and by the judge
         too, and what was read. (``problem.atoms.passes`` counts by purpose, from its making on.)
@@ -70,7 +72,7 @@ class Solution:
     steps: int
     seconds: float
     solver: str
-    trace: dict[str, list[Any]] | None = field(repr=False, default=None)
+    trace: Columns | None = field(repr=False, default=None)
     passes: int | None = None
     bytes_read: int | None = None
 
@@ -81,6 +83,25 @@ class Solution:
             return None
         dense = self.combinations.dense(self.n)
         return np.asarray(dense[0] if self.x.ndim == 1 else dense)
+
+    def _repr_html_(self) -> str:
+        facts: dict[str, Any] = {
+            "ended": f"{self.status}: {self.reason}",
+            "steps": self.steps,
+            "seconds": f"{self.seconds:.3g}",
+            "value": None if self.value is None else f"{self.value:.10g}",
+            "gap": None if self.gap is None else f"{self.gap:.3g}",
+            "gap over scale": None if self.gap_relative is None else f"{self.gap_relative:.3g}",
+            "x": f"shape {self.x.shape}",
+        }
+        if self.combinations is not None:
+            facts["atoms in use"] = np.count_nonzero(self.combinations.data)
+        if self.passes is not None:
+            facts["passes over the atoms"] = self.passes
+        if self.trace is None:
+            return card(f"Solution by {self.solver}", facts)
+        shown = folded(f"trace of {len(self.trace['k'])} rows", self.trace._repr_html_())
+        return card(f"Solution by {self.solver}", facts, shown)
 
 
 def solve(

@@ -10,9 +10,9 @@ import pandas as pd
 
 from fwbench.analysis import fixed_points, promises, rates, seeds, targets
 from fwbench.analysis.alike import named
+from fwbench.analysis.bands import bands
 from fwbench.analysis.costs import costs
 from fwbench.analysis.diagrams import diagrams
-from fwbench.analysis.efforts import Limits
 from fwbench.analysis.findings import Findings
 from fwbench.analysis.goals import goals
 from fwbench.analysis.growth import growth, sizes
@@ -23,8 +23,9 @@ from fwbench.analysis.plane import atlases, pictures
 from fwbench.analysis.profiles import profiles
 from fwbench.analysis.races import races
 from fwbench.analysis.resting import resting
-from fwbench.execution.tasks import Task
-from fwbench.reading import Kept, sound
+from fwbench.analysis.standings import standings
+from fwbench.gathering import Gathered, families, gathered, together
+from fwbench.reading import Kept
 from fwbench.shapes import integer, number, text, truth
 from fwbench.store import RunFolder
 from fwbench.trace import COLUMNS, Status
@@ -39,7 +40,7 @@ RUNS = (
     "load_after", "noisy", "steal", "peak_memory", "frequency_before", "frequency_after",
     "attempts", "cache_key", "solver_label", "instance_label", "rate_signal", "judged_queries",
     "library", "tol", "pass_seconds", "gemv_seconds", "gram_seconds", "shared",
-    "diameter_squared",
+    "diameter_squared", "rate_reason",
 )  # fmt: skip
 INTEGERS = (
     "seed", "n", "d", "queries", "repetition", "order", "steps", "support", "lmo", "gradient",
@@ -63,7 +64,6 @@ SHAPES = {
     **dict.fromkeys(BOOLEANS, truth),
 }
 LOCAL = 1e-6  # of the scale: a concave run that ends this far above the best vertex rests elsewhere
-NOT_STARTED = {"status": str(Status.INTERRUPTED), "reason": "not started; --resume runs it"}
 POINTS = (
     "run_id", "query", "class", "label", "certified", "support", "value", "gap", "stable",
 )  # fmt: skip
@@ -86,41 +86,29 @@ def _typed(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame
     return table
 
 
-def build(folder: RunFolder) -> Findings:
-    """Read the journal of a run folder and draw every conclusion from it.
+def build(*folders: RunFolder) -> Findings:
+    """Read the journal of a run folder, or of several, and draw every conclusion from it.
 
     Parameters
     ----------
-    folder : RunFolder
+    *folders : RunFolder
+        Of several the runs stand side by side, as `fwbench.gathering.together` names them.
 
     Returns
     -------
     Findings
-        Nothing is run; the same journal gives the same findings.
+        Nothing is run; the same journals give the same findings.
     """
-    records = sound(folder.records(), SHAPES, str(folder.path))
-    kept = Kept(folder.points, records)
-    manifest = folder.manifest
-    started = {record["row"]["run_id"] for record in records}
-    planned = [Task.from_dict(task) for task in manifest["plan"]]
-    # every planned run has a row, the ones that never started too
-    records += [
-        {"row": task.columns() | NOT_STARTED, "trace": {}, "rest": None}
-        for task in planned
-        if task.run_id not in started
-    ]
-    tolerances = {task.run_id: task.budget.tol for task in planned}
-    orders = {task.run_id: task.order for task in planned}
-    limits = {
-        task.run_id: Limits(task.budget.max_steps, task.budget.max_seconds) for task in planned
-    }
-    for record in records:
-        row = record["row"]
-        row["order"] = orders.get(row["run_id"], row["order"])  # a resumed plan may have grown
-        record["row"]["tol"] = tolerances.get(record["row"]["run_id"])
-    # as the question named them; in time they were made in another order
-    places = {task.run_id: place for place, task in enumerate(planned)}
-    records.sort(key=lambda record: places.get(record["row"]["run_id"], len(places)))
+    if len(folders) == 1:
+        return _concluded(gathered(folders[0], SHAPES))
+    return _concluded(together(folders, SHAPES))
+
+
+def _concluded(given: Gathered) -> Findings:
+    """Draw every conclusion from what was gathered."""
+    records, manifest = given.records, given.manifest
+    kept = Kept(given.points, records)
+    places = {record["row"]["run_id"]: place for place, record in enumerate(records)}
     runs, traces, reached, rests = [], [], [], []
     for _, group in itertools.groupby(
         sorted(records, key=lambda r: r["row"]["instance"]), key=lambda r: r["row"]["instance"]
@@ -129,7 +117,7 @@ def build(folder: RunFolder) -> Findings:
         low, high = _reference(together)
         for record in together:
             row, measure, column = _row(record, low, high)
-            runs.append(row)
+            runs.append(row | {"folder": record["row"].get("folder")})
             traces += _trace(record, measure, column)
             # a model that leaves the hull by design has no accuracy that it could reach
             graded = any(value is not None for value in column) or row["status"] in _UNGRADED
@@ -142,7 +130,8 @@ def build(folder: RunFolder) -> Findings:
                     for one in targets.brackets(part, measure, column[first:], row["scale"])
                 ]
             rests += _rests(record)
-    table = _typed(runs, RUNS).sort_values(
+    told = (*RUNS, "folder") if manifest.get("folders") else RUNS
+    table = _typed(runs, told).sort_values(
         "run_id", key=lambda ids: ids.map(places), kind="stable", ignore_index=True
     )
     order = {run_id: i for i, run_id in enumerate(table["run_id"])}
@@ -160,6 +149,8 @@ def build(folder: RunFolder) -> Findings:
     rested = resting(kept, records)
     table, over_seeds = _over_seeds(table, trace, records, kept)
     raced, spent, points = races(table, trace), costs(table, trace), sizes(table)
+    compared = profiles(table.assign(solver=families(table)), trace, target_table, given.limits)
+    won = standings(table, target_table, compared.efforts)
     return Findings(
         manifest=manifest,
         runs=table,
@@ -179,11 +170,14 @@ def build(folder: RunFolder) -> Findings:
         heads=heads(records),
         layers=layers(records, kept.points),
         rates=over_seeds,
-        profiles=profiles(table, trace, target_table, limits),
-        claims=folder.claims,
+        profiles=compared,
+        standings=won.table,
+        firsts=won.firsts,
+        claims=given.claims,
         rests=rested.rests,
         places=rested.places,
         meetings=rested.meetings,
+        bands=bands(table, trace),
     )
 
 
@@ -265,6 +259,7 @@ def _row(
         "rate_high": rate.rate_high,
         "rate_from": rate.rate_from,
         "rate_to": rate.rate_to,
+        "rate_reason": rate.reason or None,
     }
     return row, measure, column
 
@@ -315,3 +310,5 @@ def write_views(folder: RunFolder, findings: Findings) -> None:
     for name in ("heads", "layers", "rates"):
         if len(getattr(findings, name)):
             folder.write_table(name, getattr(findings, name))
+        else:
+            folder.delete_table(name)

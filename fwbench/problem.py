@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fwbench.cards import card, outline
 from fwbench.errors import InvalidProblem
 from fwbench.geometry.combinations import Combinations
 from fwbench.geometry.compensated import matvec, two_product, two_sum
@@ -41,6 +42,7 @@ Array = NDArray[np.float64]
 TIE = {np.dtype(np.float64): 2.0**-46, np.dtype(np.float32): 2.0**-17}
 SMALLEST = 1e-290  # of a scale: below, squares of coordinates lose their digits
 RANK = 1e-12  # singular values of the centred atoms below this part of the largest are rounding
+SHOWN_ENTRIES, SHOWN_DIMENSIONS = 10**6, 500  # of atoms, up to which a notebook is told all
 KIND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
 
 
@@ -150,6 +152,28 @@ class QuadraticOverHull:
     def __repr__(self) -> str:
         form = type(self.form).__name__
         return f"QuadraticOverHull(n={self.n}, d={self.d}, Q={form}, start of {self.start.m})"
+
+    def _repr_html_(self) -> str:
+        """Show the problem in a notebook; what would be costly to find out is not looked for."""
+        small = self.in_memory and self.n * self.d <= SHOWN_ENTRIES and self.d <= SHOWN_DIMENSIONS
+        facts = {
+            "atoms": f"{self.n} in {self.d} dimensions, {self.dtype.name}, "
+            f"{'in memory' if self.in_memory else 'in blocks'}",
+            "Q": type(self.form).__name__,
+        }
+        picture = ""
+        try:
+            if small or "kind" in self.__dict__:
+                facts["kind"] = str(self.kind)
+            if small or "at_mean" in self.__dict__:
+                facts["scale"] = f"{self.scale:.6g}"
+            if small or "start" in self.__dict__:
+                facts["starts"] = str(self.start.m)
+            if small and self.d == 2:
+                picture = outline(self.centred, self.start.averages(self.offsets(self.start.keys)))
+        except InvalidProblem as error:  # the rest is found out at first use, and may be refused
+            facts["refused"] = str(error)
+        return card("Quadratic over a hull", facts, picture)
 
     # -- what Q is ---------------------------------------------------------------------------
 

@@ -1,24 +1,136 @@
-"""What a run gives back in Python: its findings as tables."""
+"""What a run gives back in Python: its findings as tables that can be drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fwbench.errors import InvalidParameter
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
+    from fwbench.analysis.contests import Contest
     from fwbench.analysis.findings import Findings
     from fwbench.analysis.profiles import Profiles
 
 
 @dataclass(frozen=True, eq=False)
+class Finding:
+    """A table that can be drawn: ``finding["column"]`` reads it, ``finding.plot()`` draws it.
+
+    Attributes
+    ----------
+    title : str
+    table : DataFrame
+    """
+
+    title: str
+    table: pd.DataFrame
+    _draw: Callable[..., Axes] = field(repr=False)
+
+    def plot(self, axes: Axes | None = None, **choice: Any) -> Axes:
+        """Draw the finding, and return the axes.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw, in the look that they have. By default new ones, made without pyplot:
+            they show themselves in a notebook, and ``axes.figure.savefig("name.pdf")`` keeps them.
+        **choice
+            What is drawn of the table, as the method says that returned the finding.
+
+        Raises
+        ------
+        InvalidParameter
+            There is nothing to be drawn, or nothing of that name.
+        """
+        return self._draw(axes, **choice)
+
+    def __getitem__(self, columns: Any) -> Any:
+        return self.table[columns]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def _repr_html_(self) -> str:
+        from fwbench.report.notebook import frame
+
+        return frame(self.title, self.table)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Profiles that can be drawn; the tables are those of `fwbench.analysis.profiles.Profiles`."""
+
+    profiles: Profiles
+    _labels: tuple[str, ...] = field(repr=False)  # of all solvers: each has its colour everywhere
+
+    @property
+    def contests(self) -> tuple[Contest, ...]:
+        """Who is compared on which instances."""
+        return self.profiles.contests
+
+    @property
+    def steps(self) -> pd.DataFrame:
+        """From which ratio or effort on which share of the instances is solved."""
+        return self.profiles.steps
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """Every two solvers."""
+        return self.profiles.pairs
+
+    @property
+    def means(self) -> pd.DataFrame:
+        """Shifted geometric means."""
+        return self.profiles.means
+
+    @property
+    def efforts(self) -> pd.DataFrame:
+        """What each run spent to come to each target."""
+        return self.profiles.efforts
+
+    @property
+    def absent(self) -> pd.DataFrame:
+        """Who took no part where, and why."""
+        return self.profiles.absent
+
+    def plot(self, axes: Axes | None = None, **choice: Any) -> Axes:
+        """Draw one profile, and return the axes.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            As in `Finding.plot`.
+        **choice
+            kind ("performance", the default, or "data"), cost ("lmo", "seconds" or "total"), target
+            (the tightest by default) and variant ("defaults", "tuned" or "chosen").
+
+        Raises
+        ------
+        InvalidParameter
+            No two solvers share instances, or there is nothing of that name.
+        """
+        from fwbench.report.plots import profile
+
+        return profile(self.profiles, axes, self._labels, **choice)
+
+    def _repr_html_(self) -> str:
+        from fwbench.report.notebook import frame
+
+        names = [contest.variant for contest in self.contests]
+        means = self.means.assign(contest=[names[number] for number in self.means["contest"]])
+        return frame("Shifted geometric means", means)
+
+
+@dataclass(frozen=True, eq=False)
 class Results:
-    """The findings of a run folder, as pandas tables."""
+    """The findings of a run folder, as pandas tables; what a method returns can be drawn."""
 
     folder: Path
     findings: Findings
@@ -33,17 +145,65 @@ class Results:
         """A row a checkpoint."""
         return self.findings.trace
 
-    def rates(self) -> pd.DataFrame:
-        """Return the rate class of each run with its window."""
-        columns = ["instance_label", "solver_label", "rate_class", "rate", "rate_from", "rate_to",
-                   "rate_signal"]  # fmt: skip
-        return self.runs[columns]
+    def standings(self) -> Finding:
+        """Return how often each solver was first, how surely, by kind of instance."""
+        return self._finding("Who was first", self.findings.standings, "standings")
 
-    def fixed_points(self) -> pd.DataFrame:
-        """Return where each query of each run came to rest."""
-        return self.findings.fixed_points
+    def curves(self) -> Finding:
+        """Return the checkpoints of all runs with the names of instance and solver.
 
-    def profiles(self, solvers: Sequence[str] = ()) -> Profiles:
+        ``plot`` draws one instance: instance (the first by default), solvers (all), measure
+        ("suboptimality", "gap", "gap_current"), against ("k", "lmo", "seconds").
+        """
+        names = self.runs[["run_id", "instance_label", "solver_label", "repetition"]]
+        table = names.merge(self.trace, on="run_id")
+        return self._finding("Curves", table, "curves")
+
+    def rates(self) -> Finding:
+        """Return the rate class of each run with its window.
+
+        ``plot`` draws what one was read off: instance, solver (by default the first of both).
+        """
+        columns = ["instance_label", "solver_label", "rate_class", "rate", "rate_low", "rate_high",
+                   "rate_from", "rate_to", "rate_signal"]  # fmt: skip
+        return self._finding("Rates", self.runs[columns], "rate")
+
+    def seed_rates(self) -> Finding:
+        """Return what the seeds of one family say together, with intervals, beside the theory.
+
+        ``plot`` draws all of one class: rate_class (by default the commonest).
+        """
+        return self._finding("Rates over seeds", self.findings.rates, "seed_rates")
+
+    def fixed_points(self) -> Finding:
+        """Return where each query of each run came to rest.
+
+        ``plot`` draws on how many starts each two solvers rest at the same point: instance.
+        """
+        return self._finding("Fixed points", self.findings.fixed_points, "agreement")
+
+    def planes(self) -> Finding:
+        """Return the paths on instances in the plane.
+
+        ``plot`` draws one instance with its hull and cells: instance (by default the first).
+        """
+        return self._finding("Paths in the plane", _paths(self.findings), "plane")
+
+    def growth(self) -> Finding:
+        """Return how time and steps grow with n, d, condition or β: exponents.
+
+        ``plot`` draws the seconds of one: regime, against (by default the first of both).
+        """
+        return self._finding("Growth", self.findings.growth, "growth")
+
+    def layers(self) -> Finding:
+        """Return what one attention layer, repeated, does to each cloud of tokens.
+
+        ``plot`` draws layers to collapse against entropy.
+        """
+        return self._finding("Layers repeated", self.findings.layers, "collapse")
+
+    def profiles(self, solvers: Sequence[str] = ()) -> Comparison:
         """Return performance and data profiles, pairs and shifted geometric means as tables.
 
         Parameters
@@ -61,7 +221,10 @@ class Results:
         found = self.findings.profiles
         if found is None:
             raise InvalidParameter("these findings were drawn up without profiles")
-        return found.of(solvers) if len(solvers) else found
+        from fwbench.report.selection import solvers as solvers_of
+
+        some = found.of(solvers) if len(solvers) else found
+        return Comparison(some, tuple(solvers_of(self.findings)))
 
     def report(self, path: str | Path | None = None) -> Path:
         """Write the report into the run folder, or another one; return the HTML page."""
@@ -71,7 +234,36 @@ class Results:
         write(self.findings, folder)
         return folder / "report.html"
 
+    def _finding(self, title: str, table: pd.DataFrame, plot: str) -> Finding:
+        return Finding(title, table, partial(_drawn, plot, self.findings))
+
     def _repr_html_(self) -> str:
-        columns = ["instance_label", "solver_label", "status", "steps", "seconds", "gap_relative",
-                   "fixed_point", "rate_class"]  # fmt: skip
-        return str(self.runs[columns].to_html())
+        from fwbench.report.notebook import results
+
+        return results(self.findings, str(self.folder))
+
+
+def _paths(findings: Findings) -> pd.DataFrame:
+    """Return a row an instance in the plane, solver, checkpoint of its path and query: x and y."""
+    import numpy as np
+    import pandas as pd
+
+    names = ["instance_label", "solver_label", "checkpoint", "query"]
+    parts = []
+    for picture in findings.pictures:
+        for label, points in picture.paths:
+            checkpoint, query = np.indices(points.shape[:2]).reshape(2, -1)
+            columns = (picture.label, label, checkpoint, query)
+            x, y = points.reshape(-1, 2).T
+            parts.append(pd.DataFrame(dict(zip(names, columns, strict=True)) | {"x": x, "y": y}))
+    return (
+        pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*names, "x", "y"])
+    )
+
+
+def _drawn(plot: str, findings: Findings, axes: Axes | None, **choice: Any) -> Axes:
+    """Draw by a function of `fwbench.report.plots`: matplotlib is imported at the first plot."""
+    from fwbench.report import plots
+
+    draw: Callable[..., Axes] = getattr(plots, plot)
+    return draw(findings, axes, **choice)

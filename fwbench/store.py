@@ -24,7 +24,7 @@ from fwbench.theory import verdicts
 
 SCHEMA = 1
 JOURNAL, MANIFEST, POINTS, ASIDE = "journal.jsonl", "manifest.json", "points", "set_aside.jsonl"
-CLAIMS, FIGURES = "claims.json", "figures"
+CLAIMS, FIGURES, FOLDERS = "claims.json", "figures", "folders.json"
 
 
 def _silent(sentence: str) -> None:
@@ -243,6 +243,10 @@ class RunFolder:
 
     def _refuse_without_journal(self) -> None:
         if not self.has_journal:
+            if (self.path / FOLDERS).exists():
+                raise RunFolderError(
+                    f"{self.path} holds a report on run folders, no runs; its {FOLDERS} names them"
+                )
             raise RunFolderError(f"{self.path} holds no {JOURNAL}: not a run folder?")
 
     # -- points ------------------------------------------------------------------------------
@@ -313,6 +317,40 @@ class RunFolder:
         buffer = io.BytesIO()
         table.to_parquet(buffer, index=False)
         write_whole(self.path / f"{name}.parquet", buffer.getvalue())
+
+    def delete_table(self, name: str) -> None:
+        """Delete NAME.parquet of before, if it is there."""
+        path = self.path / f"{name}.parquet"
+        with failing(path, "deleted"):
+            path.unlink(missing_ok=True)
+
+    # -- a report on several run folders -----------------------------------------------------
+
+    @classmethod
+    def for_report(cls, path: Path, *, fresh: bool = False) -> RunFolder:
+        """Name a folder for a report elsewhere; one that holds such is taken only with `fresh`."""
+        if path.exists() and not path.is_dir():
+            raise RunFolderError(f"{path} is a file, not a folder for a report")
+        folder = cls(path)
+        if path.exists() and (folder.has_journal or (path / MANIFEST).exists()):
+            raise RunFolderError(
+                f"{path} is a run folder with a report of its own; choose another --out"
+            )
+        if path.exists() and any(path.iterdir()):
+            if not (path / FOLDERS).exists():
+                raise RunFolderError(
+                    f"{path} is not empty and holds no report on run folders; choose another --out"
+                )
+            if not fresh:
+                raise RunFolderError(f"{path} exists; --fresh writes a new report over it")
+        return folder
+
+    def write_folders(self, manifest: dict[str, Any]) -> None:
+        """Make the folder, and write what its report is about: manifests, without plans."""
+        with failing(self.path, "made"):
+            self.path.mkdir(parents=True, exist_ok=True)
+        told = {name: value for name, value in manifest.items() if name != "plan"}
+        write_whole(self.path / FOLDERS, json.dumps(plain({**told, "schema": SCHEMA})) + "\n")
 
     # -- verdicts of claims ------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fwbench.cards import table
+
 COLUMNS = (
     "k", "seconds", "value", "value_centred", "gap", "gap_current", "lower", "lower_centred",
     "support", "lmo", "gradient", "matvec", "feasibility", "spread", "value_median", "gap_median",
@@ -14,6 +16,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
+SHOWN = 30  # rows of a trace, in a notebook
 STALLED_LOOKS, STALLED_GAIN = 8, 0.01
 STALLED_STEPS = 1000  # before that, the spikes of an open-loop gap look like a stall
 
@@ -78,11 +81,32 @@ def checkpoints(last: int) -> list[int]:
     return at
 
 
+class Columns(dict[str, list[Any]]):
+    """A trace column by column: a dict of lists that shows itself in a notebook as a table."""
+
+    def _repr_html_(self) -> str:
+        head = [name for name, values in self.items() if any(value is not None for value in values)]
+        rows = len(self["k"]) if "k" in self else 0
+        # all of a short trace; of a long one the start, and rows evenly spread on a log axis
+        at = (
+            np.unique(np.geomspace(1, rows, SHOWN).round().astype(int)) - 1
+            if rows > SHOWN
+            else (np.arange(rows))
+        )
+        body = [[_short(self[name][i]) for name in head] for i in at.tolist()]
+        rest = rows - len(body)
+        return table(head, body, f"{rest} of {rows} rows are left out" if rest else "")
+
+
+def _short(value: Any) -> Any:
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
 class Trace:
     """The checkpoints of a run, column by column; row k is the state after k steps."""
 
     def __init__(self) -> None:
-        self.columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        self.columns = Columns({name: [] for name in COLUMNS})
 
     def add(self, **row: Any) -> None:
         """Append a row; columns that are not given are null."""

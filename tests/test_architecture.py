@@ -26,16 +26,20 @@ FLOORS = {
     (11, 0): "cli.progress",
     (10, 1): "api",
     (10, 0): "results",
-    (9, 4): "report.write",
-    (9, 3): "report.*",
-    (9, 2): "report.selection report.curves report.claims report.diagrams report.atlases "
-    "report.gallery report.heads report.resting report.profiles",
-    (9, 1): "report.markdown",
+    (9, 5): "report.write",
+    (9, 4): "report.*",
+    (9, 3): "report.conclusions report.captions report.paper_tables report.embedding",
+    (9, 2): "report.exhibits report.panels report.curves report.claims report.diagrams "
+    "report.atlases report.gallery report.heads report.resting report.profiles "
+    "report.rates report.standings report.profile_tables report.growing report.paths "
+    "report.environment",
+    (9, 1): "report.selection report.markdown report.bands report.sentences "
+    "report.grid report.tex report.columns",
     (9, 0): "report report.words report.canvas",
     (8, 0): "session",
     (7, 3): "findings",
-    (7, 2): "analysis.plane",
-    (7, 1): "verify planning doctor analysis.findings analysis.resting",
+    (7, 2): "analysis.plane gathering",
+    (7, 1): "verify planning doctor analysis.findings analysis.resting analysis.standings",
     (7, 0): "store suite suites manifest quietness interruption analysis analysis.* "
     "claims claims.*",
     (6, 6): "execution.cluster",
@@ -61,7 +65,7 @@ FLOORS = {
     (0, 4): "kernels.pairs blocks chunked",
     (0, 3): "kernels.frank_wolfe kernels.gradient kernels.working_set kernels.escapes block_files",
     (0, 2): "kernels.* pieces listed",
-    (0, 1): "kernels.passes kernels.line kernels.order geometry.inputs geometry.kinds "
+    (0, 1): "cards kernels.passes kernels.line kernels.order geometry.inputs geometry.kinds "
     "geometry.ascent geometry.starts",
     (0, 0): "errors plain observing imports kernels geometry geometry.*",
 }

@@ -9,13 +9,13 @@ def timed_on(runs: pd.DataFrame) -> pd.Series[str]:
     """Return where each run was timed; null throughout where all were timed alike.
 
     Seconds of unlike machines say nothing of solvers, and no more do those of a machine that
-    several runs shared beside those of one that a run had alone. A run without a machine, which
-    was never made, stands with most runs on its instance.
+    several runs shared beside those of one that a run had alone, or those of unlike numbers of
+    threads. A run without a machine, which was never made, stands with most runs on its instance.
 
     Parameters
     ----------
     runs : DataFrame
-        With ``instance`` and, where they are known, ``host`` and ``shared``.
+        With ``instance`` and, where they are known, ``host``, ``shared`` and ``threads``.
 
     Examples
     --------
@@ -27,6 +27,9 @@ def timed_on(runs: pd.DataFrame) -> pd.Series[str]:
     if "host" not in runs:
         return nowhere
     places = runs["host"].astype(object)
+    if "threads" in runs and runs["threads"].nunique() > 1:
+        counted = runs["threads"].notna() & places.notna()
+        places = places.mask(counted, places.astype(str) + _threads(runs["threads"]))
     if "shared" in runs:
         shared = runs["shared"].astype("boolean").fillna(False).astype(bool)
         places = places.mask(shared & places.notna(), places.astype(str) + ", shared")
@@ -63,6 +66,10 @@ def named(table: pd.DataFrame, label: str) -> pd.DataFrame:
     labels = table[label].astype(object)
     apart = table["timed_on"].notna()
     return table.assign(**{label: labels.where(~apart, labels + " on " + table["timed_on"])})
+
+
+def _threads(counts: pd.Series[int]) -> pd.Series[str]:
+    return counts.map(lambda count: f", {count} thread{'' if count == 1 else 's'}").astype(str)
 
 
 def _commonest(places: pd.Series[str]) -> str | None:

@@ -19,7 +19,7 @@ MOVING = "gap_current"  # the measure of solvers whose keys move
 PLACE = ["instance", "measure", "timed_on"]  # where solvers can be compared
 COLUMNS = (
     *PLACE, "instance_label", "unit", "solver", "solver_label", "cost", "target", "low", "high",
-    "spent", "limit",
+    "least", "most", "spent", "limit",
 )  # fmt: skip
 ABSENT = ("instance", "instance_label", "solver_label", "reason")
 _ENDS = ["low", "high", "spent", "limit"]
@@ -58,8 +58,9 @@ def efforts(
     -------
     efforts : DataFrame
         A row a place (instance, measure and, for seconds, `timed_on`), solver label, cost and
-        target: ``low``, ``high``; ``spent``: all that the run used, its limit where that is
-        unknown; ``limit``: max_steps calls a query, or max_seconds, or what it used if more;
+        target: ``low``, ``high``, of all repetitions ``least`` and ``most``; ``spent``: all that
+        the run used, its limit where that is unknown; ``limit``: max_steps calls a query, or
+        max_seconds, or what it used if more;
         ``unit``: min(n, d + 1) oracle calls a query, so many as there are atoms in a combination
         that reaches any point of the hull.
     absent : DataFrame
@@ -133,12 +134,18 @@ def _ends(table: pd.DataFrame, trace: pd.DataFrame, targets: pd.DataFrame) -> pd
     kept = np.isclose(
         targets["target"].to_numpy(float)[:, None], ACCURACIES, rtol=1e-9, atol=0
     ).any(axis=1)
-    columns = ["run_id", "measure", "target", "k_low", "k_high", "lmo_high", "seconds_high"]
+    columns = [
+        "run_id", "measure", "target", "k_low", "k_high", "lmo_high", "seconds_low",
+        "seconds_high",
+    ]  # fmt: skip
     asked = targets.loc[kept, columns].merge(table, on="run_id", how="inner")
-    numbers = ["k_low", "k_high", "lmo_high", "seconds_high"]
+    numbers = ["k_low", "k_high", "lmo_high", "seconds_low", "seconds_high"]
     asked[numbers] = asked[numbers].astype("Float64").astype(float)
-    asked = _judged_before(asked, trace)
-    alone = asked["k_low"].isna() | (asked["k_high"] - asked["k_before"] <= 1)
+    asked = _before(asked, trace)
+    # where nobody judged what came first, the target may have been met from the start on
+    open_start = asked["k_low"].isna() & (asked["k_high"] - asked["k_unjudged"] > 1)
+    step = asked["k_high"] - asked["k_low"]
+    alone = (asked["k_low"].isna() & ~open_start) | (step <= 1)
     whole = (asked["seconds_from"] == "run") & (asked["steps"] > 0)
     pace = asked["run_seconds"] / asked["steps"].where(whole)
     high = {
@@ -147,7 +154,7 @@ def _ends(table: pd.DataFrame, trace: pd.DataFrame, targets: pd.DataFrame) -> pd
     }
     low = {
         "lmo": asked["lmo_before"].fillna(0.0),
-        "seconds": asked["seconds_before"].mask(whole, pace * asked["k_before"]).fillna(0.0),
+        "seconds": asked["seconds_low"].mask(whole, pace * asked["k_low"]).fillna(0.0),
     }
     setup, missed = asked["setup_seconds"], asked["k_high"].isna()
     for cost in ("lmo", "seconds"):
@@ -160,27 +167,19 @@ def _ends(table: pd.DataFrame, trace: pd.DataFrame, targets: pd.DataFrame) -> pd
     return asked
 
 
-def _judged_before(asked: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
-    """Add the last judged checkpoint up to k_low: its k, oracle calls and seconds; null if none."""
-    measures = asked[["run_id", "measure"]].drop_duplicates()
-    looks = trace[["run_id", "k", "seconds", "lmo", "suboptimality", "gap", MOVING]].merge(
-        measures, on="run_id"
+def _before(asked: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
+    """Add the oracle calls at k_low, and the first k of a run if nobody judged it; null if not."""
+    looks = trace.assign(
+        run_id=trace["run_id"].astype(str),
+        k_low=trace["k"].astype("Float64").astype(float),
+        lmo_before=trace["lmo"].astype("Float64").astype(float),
     )
-    value = looks["gap"].mask(looks["measure"] == "suboptimality", looks["suboptimality"])
-    value = value.mask(looks["measure"] == MOVING, looks[MOVING])
-    looks = looks[value.notna()]
-    before = pd.DataFrame(
-        {
-            "run_id": looks["run_id"].astype(str),
-            "at": looks["k"].astype("Float64").astype(float),
-            "k_before": looks["k"].astype("Float64").astype(float),
-            "seconds_before": looks["seconds"].astype("Float64").astype(float),
-            "lmo_before": looks["lmo"].astype("Float64").astype(float),
-        }
-    ).sort_values("at", kind="stable")
-    asked = asked.assign(run_id=asked["run_id"].astype(str), at=asked["k_low"].fillna(-1.0))
-    joined = pd.merge_asof(asked.sort_values("at", kind="stable"), before, on="at", by="run_id")
-    return joined.drop(columns="at")
+    asked = asked.assign(run_id=asked["run_id"].astype(str), k_unjudged=np.nan)
+    first = looks.drop_duplicates("run_id").set_index("run_id")
+    for name in ("suboptimality", "gap", MOVING):
+        unjudged = asked["run_id"].map(first["k_low"].mask(first[name].notna())).astype(float)
+        asked["k_unjudged"] = asked["k_unjudged"].mask(asked["measure"] == name, unjudged)
+    return asked.merge(looks[["run_id", "k_low", "lmo_before"]], on=["run_id", "k_low"], how="left")
 
 
 def _nowhere(table: pd.DataFrame, met: pd.DataFrame) -> pd.DataFrame:
@@ -221,9 +220,10 @@ def _of_cost(every: pd.DataFrame, cost: str, counting: set[str]) -> pd.DataFrame
     rows["target"] = np.array(ACCURACIES)[nearest]  # 10.0**-2 is 0.01, however it was written
     alike = [*PLACE, "instance_label", "unit", "solver", "solver_label", "cost", "target"]
     grouped = rows.groupby([*alike, "tol", "budget"], sort=False, dropna=False)
-    repeated = grouped[_ENDS].median().reset_index()
-    how = {"low": "min", "high": "min", "spent": "max", "limit": "max"}
-    return repeated.groupby(alike, sort=False, dropna=False)[_ENDS].agg(how).reset_index()
+    repeated = grouped[_ENDS].median()
+    repeated = repeated.assign(least=grouped["low"].min(), most=grouped["high"].max())
+    how = dict.fromkeys(("low", "high", "least", "most"), "min") | {"spent": "max", "limit": "max"}
+    return repeated.reset_index().groupby(alike, sort=False, dropna=False).agg(how).reset_index()
 
 
 def _commonest(names: pd.Series[str]) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fwbench.analysis.atlas import Atlas
+from fwbench.analysis.bands import Bands
 from fwbench.analysis.diagrams import Diagram
 from fwbench.analysis.profiles import Profiles
 from fwbench.trace import failed
@@ -94,6 +95,11 @@ class Findings:
         Figures of pure geometry, where the suite asks for them.
     profiles : Profiles or None
         Solvers compared over many instances; None where nobody drew that up.
+    standings, firsts : DataFrame
+        A row a solver and kind of instance: how often it was first, how surely, and what failed;
+        who was first on each instance, and what is in doubt: as `fwbench.analysis.standings` says.
+    bands : Bands
+        Where repetitions, and seeds, lie together along the axes.
     claims : dict or None
         Claims of the suite with their verdicts, as `fwbench.theory.verdicts.document` makes it.
     """
@@ -121,6 +127,9 @@ class Findings:
     rests: pd.DataFrame = field(default_factory=pd.DataFrame)
     places: pd.DataFrame = field(default_factory=pd.DataFrame)
     meetings: pd.DataFrame = field(default_factory=pd.DataFrame)
+    bands: Bands = field(default_factory=Bands)
+    standings: pd.DataFrame = field(default_factory=pd.DataFrame)
+    firsts: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def failed(self) -> bool:

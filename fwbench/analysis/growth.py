@@ -94,6 +94,19 @@ def _written(size: Any) -> int | float:
     return int(size) if size == int(size) else float(size)
 
 
+def medians(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the medians of seconds and steps over all instances of one size, sizes in order.
+
+    Parameters
+    ----------
+    points : DataFrame
+        As `sizes` returns it.
+    """
+    alike = ["regime", "timed_on", "against", "solver_label", "size"]
+    grouped = points.groupby(alike, sort=False, dropna=False)[["seconds", "steps"]]
+    return grouped.median().reset_index().sort_values("size", kind="stable", ignore_index=True)
+
+
 def growth(points: pd.DataFrame) -> pd.DataFrame:
     """Return a row a regime, size, solver and quantity (seconds or steps): the exponent.
 

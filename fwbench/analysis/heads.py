@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from fwbench.analysis.regimes import bare
 from fwbench.errors import InvalidParameter
 from fwbench.grammar import spelled
 
@@ -59,7 +60,7 @@ def heads(records: list[dict[str, Any]]) -> pd.DataFrame:
         if (head := record.get("head")) is None:
             continue
         found = known.setdefault(row["instance"], _row(row, head))
-        if row["solver_label"] == PLAIN and found.get("run_id") is None:
+        if bare(row["solver_label"]) == PLAIN and found.get("run_id") is None:
             found |= {name: row.get(name) for name in ("run_id", "status", "steps", "gap_relative")}
     table = pd.DataFrame(list(known.values()), columns=list(COLUMNS)).astype(TYPES)
     return table.sort_values(
@@ -80,7 +81,7 @@ def _place(row: dict[str, Any]) -> dict[str, Any]:
     if row.get("problem") != FAMILY:
         return missing
     try:
-        values = spelled(row["instance"]).values
+        values = spelled(bare(row["instance"])).values
         if values.get("file", [""]) != [""]:
             return missing
         [[sentence], [layer], [head]] = (values[name] for name in names)

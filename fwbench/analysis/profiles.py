@@ -20,7 +20,7 @@ from fwbench.analysis.contests import (
     entrants,
 )
 from fwbench.analysis.efforts import COSTS, Limits, efforts
-from fwbench.analysis.means import FACTORS, Array, shifted_means
+from fwbench.analysis.means import FACTORS, Array, shifted_mean, shifted_means
 from fwbench.errors import InvalidParameter, nearest
 
 STEPS = (
@@ -29,11 +29,12 @@ STEPS = (
 )  # fmt: skip
 PAIRS = (
     "contest", "cost", "target", "solver_a", "solver_b", "instances", "a_first", "b_first", "open",
-    "neither", "reversed_at", "reversed_by",
+    "neither", "reversed_at", "reversed_by", "reversed_without",
 )  # fmt: skip
 MEANS = (
     "contest", "cost", "target", "solver", "instances", "failures", "shift", "low", "high",
     "tenth_low", "tenth_high", "tenfold_low", "tenfold_high", "rank", "rank_tenth", "rank_tenfold",
+    "grid_low", "grid_high",
 )  # fmt: skip
 
 
@@ -57,11 +58,13 @@ class Profiles:
         A row a contest, target and two solvers: on how many instances a was surely first, b was,
         the brackets leave it open, neither came there; ``reversed_at``: a ratio at which one is
         surely above the other in the profile of all and surely below it in that of the two alone,
-        and the share ``reversed_by`` which it is so in both; null where there is none.
+        and the share ``reversed_by`` which it is so in both; null where there is none;
+        ``reversed_without``: a solver that turns them round by itself when it is left out.
     means : DataFrame
         A row a contest, target and solver: the shifted geometric mean between ``low`` and
         ``high``, with a tenth of the shift and tenfold, and the ranks by the upper ends;
-        ``failures`` instances of ``instances`` stand in it with what the run was allowed.
+        ``failures`` instances of ``instances`` stand in it with what the run was allowed;
+        ``grid_low`` and ``grid_high``: the same of what the whole grid cost, where there is one.
     efforts, absent : DataFrame
         What all this is made from: as `fwbench.analysis.efforts.efforts` returns it.
     """
@@ -192,6 +195,9 @@ def _pairs(contest: Contest, arrays: dict[str, Array]) -> Iterator[dict[str, Any
         first, second = high[:, a] < low[:, b], high[:, b] < low[:, a]
         neither = np.isinf(high[:, a]) & np.isinf(high[:, b])
         turned = shares.reversal(low, high, a, b) or (None, None)
+        others = (c for c in range(len(contest.solvers)) if turned[0] and c not in (a, b))
+        alone = (c for c in others if shares.reversal(low, high, a, b, without=c))
+        without = next(alone, None)
         yield {
             "solver_a": contest.solvers[a],
             "solver_b": contest.solvers[b],
@@ -202,6 +208,7 @@ def _pairs(contest: Contest, arrays: dict[str, Array]) -> Iterator[dict[str, Any
             "neither": int(neither.sum()),
             "reversed_at": turned[0],
             "reversed_by": turned[1],
+            "reversed_without": None if without is None else contest.solvers[without],
         }
 
 
@@ -221,4 +228,16 @@ def _means(contest: Contest, arrays: dict[str, Array]) -> Iterator[dict[str, Any
                 f"{name}_high".lstrip("_"): means.high[i, j],
                 f"rank_{name}".rstrip("_"): ranks[i][j],
             }
+        for end in ("low", "high"):
+            row[f"grid_{end}"] = _grid(contest, arrays, j, end, means.shift)
         yield row
+
+
+def _grid(
+    contest: Contest, arrays: dict[str, Array], j: int, end: str, shift: float | None
+) -> float | None:
+    """Return the mean of what a whole grid cost; where none met the target, each its limit."""
+    if shift is None or len(contest.settings[j]) < 2:
+        return None
+    cost, most = arrays[f"grid_{end}"][:, j], arrays["limit"][:, j] * len(contest.settings[j])
+    return float(shifted_mean(np.where(np.isfinite(cost), cost, most), shift))

@@ -7,6 +7,30 @@ import math
 from fwbench.errors import InvalidParameter
 from fwbench.grammar import Spelled, quoted, spelled
 
+MARK = " · "  # between a name and the folder by which it is told from others
+
+
+def apart(name: str, folder: str) -> str:
+    """Return a name with the folder that tells it from those of other folders.
+
+    Examples
+    --------
+    >>> apart("away_steps", "before")
+    'away_steps · before'
+    """
+    return f"{name}{MARK}{folder}"
+
+
+def bare(name: str) -> str:
+    """Return a name without the folder that `apart` added, if it did.
+
+    Examples
+    --------
+    >>> bare("away_steps · before"), bare("away_steps")
+    ('away_steps', 'away_steps')
+    """
+    return name.partition(MARK)[0]
+
 
 def regime(label: str, *left_out: str) -> str:
     """Return a label of an instance or a solver without some of its parameters.
@@ -15,6 +39,8 @@ def regime(label: str, *left_out: str) -> str:
     --------
     >>> regime("ball[n=10000,d=8,seed=1]", "n", "seed"), regime("ball", "n")
     ('ball[d=8]', 'ball')
+    >>> regime("ball[n=10000] · before", "n")
+    'ball · before'
     """
     asked = _read(label)
     if asked is None or not set(asked.values) & set(left_out):
@@ -24,7 +50,7 @@ def regime(label: str, *left_out: str) -> str:
         for key, values in asked.values.items()
         if key not in left_out
     ]
-    return asked.name + (f"[{','.join(kept)}]" if kept else "")
+    return asked.name + (f"[{','.join(kept)}]" if kept else "") + label[len(bare(label)) :]
 
 
 def parameter(text: str, key: str) -> float | None:
@@ -49,6 +75,6 @@ def parameter(text: str, key: str) -> float | None:
 def _read(text: str) -> Spelled | None:
     """Read a name with parameters; a folder of another hand may hold what is none."""
     try:
-        return spelled(text)
+        return spelled(bare(text))
     except InvalidParameter:
         return None

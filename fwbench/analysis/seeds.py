@@ -19,7 +19,7 @@ GROUP = ["regime", "solver_label", "rate_signal"]
 CLASSES = ("sublinear", "linear", "superlinear", "finite", "none", "undetermined")
 COLUMNS = (
     "regime", "solver_label", "rate_signal", "kind", "seeds", *CLASSES, "rate_class", "rate",
-    "rate_low", "rate_high", "interval", "reason",
+    "rate_low", "rate_high", "interval", "rate_from", "rate_to", "reason",
 )  # fmt: skip
 FEWEST = 3  # seeds of one class: an interval from fewer is none
 FOR_BCA = 10  # below, the acceleration of BCa is a guess
@@ -91,7 +91,8 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
 
     `rate_class` is the class of all seeds that are determined, if these are half of all at least;
     else ``undetermined``. `rate` is the mean over the seeds of that class, of factors the geometric
-    one; its interval needs three such seeds, and `reason` says why there is none.
+    one; its interval needs three such seeds, and `reason` says why there is none. Their windows lie
+    between `rate_from` and `rate_to`.
 
     Parameters
     ----------
@@ -104,7 +105,12 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
         counts = {name: int((mine["rate_class"] == name).sum()) for name in CLASSES}
         row |= counts | {"kind": mine["kind"].iloc[0], "seeds": len(mine)}
         row["rate_class"], row["reason"] = _agreed(counts)
-        values = mine.loc[mine["rate_class"] == row["rate_class"], "rate"].dropna()
+        if row["rate_class"] == "undetermined":
+            row["reason"] = _because(row["reason"], mine)
+        alike = mine[mine["rate_class"] == row["rate_class"]]
+        some = alike if len(alike) else mine
+        row |= {"rate_from": some["rate_from"].min(), "rate_to": some["rate_to"].max()}
+        values = alike["rate"].dropna()
         rows.append(row | _rate(str(row["rate_class"]), values.to_numpy(dtype=float)))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -120,6 +126,17 @@ def _agreed(counts: dict[str, int]) -> tuple[str, str | None]:
     if sum(counts.values()) == 1:
         return "undetermined", "the one seed is undetermined"
     return "undetermined", f"{counts['undetermined']} of {sum(counts.values())} seeds undetermined"
+
+
+def _because(reason: str | None, mine: pd.DataFrame) -> str:
+    """Add to a reason what most of the undetermined runs say themselves."""
+    told = mine.loc[mine["rate_class"] == "undetermined", "rate_reason"].dropna()
+    why = [str(text).removeprefix("undetermined: ") for text in told]
+    if not why:
+        return str(reason)
+    common = max(why, key=why.count)  # the first of those that are as common
+    some = f" ({why.count(common)} of them)" if why.count(common) < len(why) else ""
+    return f"{reason}: {common}{some}"
 
 
 def _rate(law: str, values: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:

@@ -119,8 +119,10 @@ def share(thresholds: Array, at: float | Array) -> Array:
     return np.asarray(np.searchsorted(finite, at, side="right") / len(thresholds))
 
 
-def reversal(low: Array, high: Array, a: int, b: int) -> tuple[float, float] | None:
-    """Return where the others turn the order of two solvers' profiles round, and by how much.
+def reversal(
+    low: Array, high: Array, a: int, b: int, without: int | None = None
+) -> tuple[float, float] | None:
+    """Return where others turn the order of two solvers' profiles round, and by how much.
 
     One is above the other by its pessimistic share less the other's optimistic share.
 
@@ -130,15 +132,19 @@ def reversal(low: Array, high: Array, a: int, b: int) -> tuple[float, float] | N
         As in `ratios`.
     a, b : int
         Columns.
+    without : int, optional
+        The one column that is left out; by default all but the two are.
 
     Returns
     -------
     at, by : float
-        The ratio at which the one is furthest above the other among all and below it when both
-        are alone, by the smaller of the two differences; None where there is no such ratio.
+        The ratio at which the one is furthest above the other among all, and below it where the
+        others are left out, by the smaller of the two differences; None where there is none.
     """
+    kept = [a, b] if without is None else [i for i in range(low.shape[1]) if i != without]
+    two = [kept.index(a), kept.index(b)]
     both = [np.sort(ends[:, [a, b]], axis=0) for ends in ratios(low, high)]
-    pair = [np.sort(ends, axis=0) for ends in ratios(low[:, [a, b]], high[:, [a, b]])]
+    pair = [np.sort(ends[:, two], axis=0) for ends in ratios(low[:, kept], high[:, kept])]
     at = np.unique(np.concatenate([*both, *pair]))
     at = at[np.isfinite(at)]
     if not len(at):

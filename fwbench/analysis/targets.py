@@ -61,7 +61,8 @@ def brackets(
 ) -> list[dict[str, Any]]:
     """Return a row a target: not met at k_low, met at k_high; nothing is interpolated.
 
-    The first checkpoint that meets a target counts: the Frank-Wolfe gap is not monotone.
+    The first checkpoint that meets a target counts: the Frank-Wolfe gap is not monotone. A
+    checkpoint that nobody judged is no end: it may have met the target.
 
     Examples
     --------
@@ -72,18 +73,20 @@ def brackets(
     """
     k, seconds, lmo = trace["k"], trace["seconds"], trace["lmo"]
     values = np.array([np.nan if v is None else v for v in column], dtype=float)
+    judged = np.flatnonzero(~np.isnan(values))
     rows = []
     for target in TARGETS:
         met = np.flatnonzero(values <= target * scale)
         first = int(met[0]) if met.size else None
-        before = len(k) - 1 if first is None else first - 1
+        above = judged if first is None else judged[judged < first]
+        before = int(above[-1]) if above.size else None
         rows.append(
             {
                 "measure": measure,
                 "target": target,
-                "k_low": k[before] if before >= 0 else None,
+                "k_low": None if before is None else k[before],
                 "k_high": None if first is None else k[first],
-                "seconds_low": seconds[before] if before >= 0 else None,
+                "seconds_low": None if before is None else seconds[before],
                 "seconds_high": None if first is None else seconds[first],
                 "lmo_high": None if first is None else lmo[first],
             }

@@ -10,11 +10,10 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from fwbench.analysis.atlas import ELSEWHERE, MOVING, Atlas, Basins
-from fwbench.report.canvas import INK, RIM, label
+from fwbench.report.canvas import COLUMN, INK, PAGE, RIM, wrapped
 from fwbench.report.words import cell_colours
 
 HATCHES = {ELSEWHERE: ("....", "rests elsewhere"), MOVING: ("xxxx", "not at rest")}
-WIDE = 34  # letters of a title: longer, it breaks before its bracket
 VECTORS = 10_000  # starts; more are drawn as one picture of points
 APART = ("#8f98a1", "////", "solvers differ")
 
@@ -34,22 +33,22 @@ def draw(atlas: Atlas) -> Figure:
     wide = min(panels, 3 if panels != 4 else 2)
     high = -(-panels // wide)
     across, up = np.ptp(atlas.hull, axis=0)
-    tall = min(max(2.9 * up / across, 1.2), 5.0)
-    figure = Figure(figsize=(3.1 * wide, (tall + 0.5) * high + 0.8), layout="constrained")
+    width = COLUMN if wide == 1 else PAGE
+    tall = min(max((width / wide - 0.2) * up / across, 1.0), 4.0)
+    figure = Figure(figsize=(width, (tall + 0.45) * high + 0.6), layout="constrained")
     places: list[Axes] = list(figure.subplots(high, wide, squeeze=False).flat)
-    figure.suptitle(label(atlas.label), fontsize=10)
+    figure.suptitle(wrapped(atlas.label, width - 0.3))
     shown = list(atlas.ends)
     met: set[int] = set()
     for basins, axes in zip(atlas.basins, places, strict=False):
         _map(axes, atlas, basins, shown)
         met |= set(np.unique(basins.keys).tolist()) & HATCHES.keys()
-        name = basins.solver if len(basins.solver) < WIDE else basins.solver.replace("[", "\n[", 1)
-        axes.set_title(label(name), fontsize=8)
+        axes.set_title(wrapped(basins.solver, width / wide - 0.5))
     if panels > len(atlas.basins):
         axes = places[panels - 1]
         colour, hatch, name = APART
         _squares(axes, atlas, atlas.differ, hatch, colour)
-        axes.set_title("where two solvers rest apart", fontsize=8)
+        axes.set_title("where two solvers rest apart")
     for axes in places[:panels]:
         _frame(axes, atlas)
     for axes in places[panels:]:
@@ -80,7 +79,7 @@ def _map(axes: Axes, atlas: Atlas, basins: Basins, shown: list[int]) -> None:
         _squares(axes, atlas, basins.keys == code, hatch, "white")
     axes.add_collection(LineCollection(list(basins.borders), colors=RIM, linewidths=0.7))
     for key, x, y in basins.numbers:
-        axes.text(x, y, str(key), ha="center", va="center", fontsize=9, color=RIM)
+        axes.text(x, y, str(key), ha="center", va="center", fontsize=8, color=RIM)
 
 
 def _squares(axes: Axes, atlas: Atlas, where: NDArray[np.bool_], hatch: str, colour: str) -> None:
@@ -94,7 +93,7 @@ def _squares(axes: Axes, atlas: Atlas, where: NDArray[np.bool_], hatch: str, col
 
 def _frame(axes: Axes, atlas: Atlas) -> None:
     axes.plot(*atlas.hull.T, color=RIM, linewidth=1.0)
-    axes.plot(*atlas.atoms.T, "o", color=INK, markersize=3.5)
+    axes.plot(*atlas.atoms.T, "o", color=INK, markersize=2.5)
     if len(atlas.atoms) <= 40:
         middle = atlas.hull[:-1].mean(axis=0)
         for key, atom in enumerate(atlas.atoms):

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from fwbench.report import canvas
-from fwbench.report.canvas import FAINT, INK, drawing, plain
+from fwbench.report.canvas import COLUMN, FAINT, INK, LETTERS, drawing, plain
 from fwbench.report.words import COLOURS
 from fwbench.theory.claim import Curves, Line
 from fwbench.theory.verdicts import Record
@@ -23,11 +23,11 @@ DASHES = ("-", (0, (6, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (9, 2, 1, 
 BOUND = (0, (3, 2))
 SHOWN = 9  # marks along a line: enough to tell it from others in grey
 FEW = 15  # of so few points each is marked
-WIDE = 84  # letters of a note in one line
+ON_PAGE = 5.6  # inches, in HTML
 MOST, MARKED = 600, 48  # letters of a title or a note, and of a mark: more leave no room for lines
 
 
-def draw(curves: Curves) -> Figure:
+def draw(curves: Curves, width: float = COLUMN) -> Figure:
     """Draw a claim's curves: every line with a dash and a marker of its own, bounds in grey.
 
     To be called inside `fwbench.report.canvas.drawing`.
@@ -36,14 +36,18 @@ def draw(curves: Curves) -> Figure:
     ----------
     curves : Curves
         A point that is not finite, or not positive on a logarithmic axis, is a hole.
+    width : float
+        In inches.
 
     Returns
     -------
     Figure
     """
-    figure = Figure(figsize=(5.6, 4.0), layout="constrained")
+    letters = int(width * LETTERS) - 4
+    figure = Figure(figsize=(width, 0.68 * width), layout="constrained")
     axes: Axes = figure.subplots()
     bounds = measured = 0
+    labels: list[str] = []
     for line in curves.lines:
         x, y = _places(line, curves)
         if not len(x):
@@ -53,7 +57,7 @@ def draw(curves: Curves) -> Figure:
             look: dict[str, Any] = {
                 "color": FAINT,
                 "linestyle": BOUND,
-                "linewidth": 1.8,
+                "linewidth": 1.6,
                 "zorder": 3,
             }
             if bounds:  # a second bound is told from the first by its marks
@@ -63,21 +67,22 @@ def draw(curves: Curves) -> Figure:
             look = {
                 "color": COLOURS[measured % len(COLOURS)],
                 "linestyle": DASHES[measured % len(DASHES)],
-                "linewidth": 1.4,
+                "linewidth": 1.1,
                 "marker": MARKERS[measured % len(MARKERS)],
-                "markersize": 5,
+                "markersize": 4,
                 "markerfacecolor": "white" if measured % 2 else None,
                 "markevery": list(marked),
             }
             measured += 1
         axes.plot(x, y, label=canvas.label(line.label), **look)
+        labels.append(line.label)
     axes.set(
         xscale="log" if curves.log_x else "linear",
         yscale="log" if curves.log_y else "linear",
         xlabel=canvas.label(curves.x_label),
         ylabel=canvas.label(curves.y_label),
     )
-    axes.set_title("\n".join(wrap(plain(curves.title[:MOST]), 72)), fontsize=9)
+    axes.set_title("\n".join(wrap(plain(curves.title[:MOST]), letters - 4)))
     for place, word in curves.marks:
         if not math.isfinite(place) or (curves.log_x and place <= 0):
             continue
@@ -85,15 +90,14 @@ def draw(curves: Curves) -> Figure:
         axes.annotate(
             canvas.label(word[:MARKED]), (place, 0.0), xytext=(2, 3),
             xycoords=("data", "axes fraction"),
-            textcoords="offset points", rotation=90, va="bottom", fontsize=7, color=INK, zorder=9,
+            textcoords="offset points", rotation=90, va="bottom", color=INK, zorder=9,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
         )  # fmt: skip
-    if bounds + measured:
-        longest = max(len(line.label) for line in curves.lines)
-        figure.legend(loc="outside lower center", ncols=2 if longest < 36 else 1, handlelength=4.0)
+    if labels:
+        canvas.legend(figure, axes.get_lines()[: len(labels)], labels)
     if curves.note:
-        note = wrap(plain(curves.note[:MOST]), WIDE, break_on_hyphens=False)
-        axes.set_xlabel("\n".join([canvas.label(curves.x_label), *note]), fontsize=7.5)
+        note = wrap(plain(curves.note[:MOST]), letters, break_on_hyphens=False)
+        axes.set_xlabel("\n".join([canvas.label(curves.x_label), *note]))
     return figure
 
 
@@ -133,7 +137,7 @@ def inline(record: Record) -> str | None:
     if found is None:
         return None
     with drawing():
-        picture = canvas.svg(draw(found)).decode()
+        picture = canvas.svg(draw(found, ON_PAGE)).decode()
     # several on one page: each has ids of its own
     own = rf"\g<1>{re.sub('[^A-Za-z0-9_]', '-', record['name'])}-"
     picture = re.sub(r'(\bid="|href="#|url\(#)', own, picture[picture.index("<svg") :])

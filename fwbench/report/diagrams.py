@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from fwbench.analysis.diagrams import Diagram, Role
-from fwbench.report.canvas import FAINT, INK, RIM, plain
+from fwbench.report.canvas import COLUMN, FAINT, INK, LETTERS, RIM, plain
 from fwbench.report.words import cell_colours
 
 NAMED = 10  # regions of up to so many vertices carry their numbers
-WIDE = 78  # letters in a line
+WIDE = int(COLUMN * LETTERS) - 2  # letters in a line
 LOOKS: dict[Role, dict[str, Any]] = {
     Role.CELL: {"edgecolor": RIM, "linewidth": 0.8},
     Role.SHADE: {"facecolor": "#d9dde1", "edgecolor": RIM, "linewidth": 1.0},
@@ -50,7 +50,7 @@ def draw(diagram: Diagram) -> Figure:
     Figure
         Everything in it is a path, nothing a picture of points.
     """
-    figure = Figure(figsize=(4.6, 4.8), layout="constrained")
+    figure = Figure(figsize=(COLUMN, 3.6), layout="constrained")
     axes: Axes = figure.subplots()
     levels = [part.value for part in diagram.parts if part.value is not None]
     scale = Normalize(min(levels, default=0.0), max(levels, default=1.0))
@@ -67,15 +67,16 @@ def draw(diagram: Diagram) -> Figure:
         drawn.setdefault(part.role, patch)
         axes.add_patch(patch)
     axes.plot(*diagram.hull.T, color=RIM, linewidth=1.1)
-    axes.plot(*diagram.atoms.T, "o", color=INK, markersize=5, markerfacecolor="white")
-    axes.plot(0, 0, "+", color=INK, markersize=9, markeredgewidth=1.4)
+    axes.plot(*diagram.atoms.T, "o", color=INK, markersize=4, markerfacecolor="white")
+    axes.plot(0, 0, "+", color=INK, markersize=7, markeredgewidth=1.2)
     _number(axes, diagram)
     axes.set_aspect("equal")
     axes.grid(False)
     axes.margins(0.1)
-    axes.set_title("\n".join(wrap(plain(diagram.title), 60)))
+    axes.locator_params(nbins=5)
+    axes.set_title("\n".join(wrap(plain(diagram.title), WIDE)))
     if diagram.note:
-        axes.set_xlabel("\n".join(wrap(plain(diagram.note), WIDE)), fontsize=7, color=FAINT)
+        axes.set_xlabel("\n".join(wrap(plain(diagram.note), WIDE)), color=FAINT)
     if levels:
         mappable = ScalarMappable(scale, plasma)
         figure.colorbar(mappable, ax=axes, orientation="horizontal", shrink=0.8, aspect=40)
@@ -97,8 +98,8 @@ def _number(axes: Axes, diagram: Diagram) -> None:
     for key, atom in enumerate(diagram.atoms):
         away = (atom - middle) / (np.linalg.norm(atom - middle) or 1.0)
         axes.annotate(
-            str(key), atom, xytext=9 * away, textcoords="offset points", ha="center", va="center",
-            fontsize=8, color=INK,
+            str(key), atom, xytext=8 * away, textcoords="offset points", ha="center", va="center",
+            color=INK,
         )  # fmt: skip
     if len(diagram.atoms) > NAMED:
         return
@@ -106,6 +107,6 @@ def _number(axes: Axes, diagram: Diagram) -> None:
         if part.middle is not None:
             x, y = part.middle
             axes.text(
-                x, y, str(part.key), ha="center", va="center", fontsize=10,
+                x, y, str(part.key), ha="center", va="center", fontsize=8,
                 color=RIM,
             )  # fmt: skip

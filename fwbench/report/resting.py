@@ -14,6 +14,9 @@ import pandas as pd
 
 from fwbench.analysis.findings import Findings
 from fwbench.analysis.meetings import LOWER, overall
+from fwbench.report import selection
+from fwbench.report.sentences import Part, Said
+from fwbench.report.sentences import solvers as named
 from fwbench.report.words import NONE, count, missing, number, percent
 
 Row = dict[Any, Any]
@@ -22,6 +25,8 @@ MOST = 5  # sentences an instance
 PAIRS = 2  # of these, about pairs
 FEW = 10  # starts: a percentage of fewer says more than is known
 PLACES = 12  # rows of points an instance
+SUMMED = 8  # sentences over all instances
+OPEN = 4  # instances whose part is open from the start, of those on which solvers part
 COLUMNS = ("point", "where", "rests", "solvers", "value", "above the best", "pushed", "near starts")
 
 
@@ -51,6 +56,27 @@ class Matrix:
         row = self.cells.get((a, b))
         return NONE if row is None else same(row)
 
+    def look(self, a: str, b: str) -> str:
+        """Return the class of a cell: same, partly, apart, or own where there is nothing to say."""
+        row = self.cells.get((a, b))
+        if row is None or not row["resting"]:
+            return "own"
+        if row["same"] == row["resting"]:
+            return "same"
+        return "apart" if row["apart"] == row["resting"] else "partly"
+
+    def hint(self, a: str, b: str) -> str:
+        """Return what stands behind a cell, where that is more than it says; else nothing."""
+        row = self.cells.get((a, b))
+        if row is None or not (row["apart"] or row["near"] or row["resting"] < row["starts"]):
+            return ""
+        far = row.get("distance")
+        away = "" if missing(far) else f"; farthest {number(far)} of the radius apart"
+        both = f"both rest on {count(row['resting'])} of {count(row['starts'])} starts"
+        shared: Any = row.get("overlap")
+        atoms = "" if missing(shared) else f"; {percent(shared)} of the atoms in use are shared"
+        return f"{both}{away}{atoms}{_lower(row)}"
+
 
 @dataclass(frozen=True)
 class Section:
@@ -79,6 +105,11 @@ class Section:
     places: list[tuple[str, ...]]
     hidden: int
     matrix: Matrix
+
+    @property
+    def parted(self) -> bool:
+        """Whether two solvers rest at different points from some start."""
+        return any(row["apart"] and not row["lone"] for row in self.matrix.cells.values())
 
 
 def same(row: Row) -> str:
@@ -118,6 +149,30 @@ def matrix(met: pd.DataFrame) -> Matrix:
     cells = {(row["solver_a"], row["solver_b"]): row for row in met.to_dict("records")}
     names = dict.fromkeys(name for pair in cells for name in pair)
     return Matrix([*names], cells | {(b, a): row for (a, b), row in cells.items()})
+
+
+def context(findings: Findings) -> dict[str, Any]:
+    """Return what the template of fixed points shows."""
+    said = summary(findings)
+    found = sections(findings)
+    parted = [one.instance for one in found if one.parted][:OPEN]
+    return {
+        "points_said": [parts(one) for one in said[:SUMMED]],
+        "points_more": max(0, len(said) - SUMMED),
+        "points_matrix": altogether(findings),
+        "points_sections": found,
+        "points_parts": parts,
+        "points_open": set(parted),
+        "points_columns": COLUMNS,
+        "points_rests": selection.rests(findings),
+    }
+
+
+def parts(sentence: Sentence) -> Said:
+    """Return a sentence in parts, to be written like all others."""
+    if not sentence.solvers:
+        return [Part(f"{sentence.text[:1].upper()}{sentence.text[1:]}.")]
+    return [*named(sentence.solvers), Part(f" {sentence.text}.")]
 
 
 def altogether(findings: Findings) -> Matrix:

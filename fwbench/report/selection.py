@@ -53,7 +53,9 @@ class Curve:
 
 
 def title(manifest: Row) -> str:
-    """Return the report's name: the suite's, where one was run."""
+    """Return the report's name: that of the folders, of several, or of the suite, of one."""
+    if folders := manifest.get("folders"):
+        return f"fwbench report: {' beside '.join(folder['name'] for folder in folders)}"
     suite = manifest.get("suite")
     return f"fwbench report: {suite}" if suite else "fwbench report"
 
@@ -90,7 +92,7 @@ def solvers(findings: Findings) -> list[str]:
     """Return all solver labels that may be drawn, sorted."""
     drawn = {label for picture in findings.pictures for label, _ in picture.paths}
     drawn |= {basins.solver for atlas in findings.atlases for basins in atlas.basins}
-    return sorted(drawn | set(findings.runs["solver_label"]))
+    return sorted(drawn.union(findings.runs["solver_label"], findings.sizes["solver_label"]))
 
 
 def instances(findings: Findings) -> dict[str, Row]:
@@ -166,7 +168,7 @@ def curves(findings: Findings) -> list[Curve]:
 
 
 def _curve(run: Row, trace: pd.DataFrame, timed: bool) -> Curve:
-    kept = trace.iloc[_thin(len(trace))]
+    kept = trace.iloc[thinned(len(trace))]
     columns = {
         name: [None if missing(value) else float(value) for value in kept[name]] for name in COLUMNS
     }
@@ -176,8 +178,8 @@ def _curve(run: Row, trace: pd.DataFrame, timed: bool) -> Curve:
     return Curve(run["instance"], run["solver_label"], run["status"], columns, once, len(trace))
 
 
-def _thin(rows: int) -> list[int]:
-    """Return at most CURVE_ROWS row numbers: all, or evenly spread on a log axis."""
+def thinned(rows: int) -> list[int]:
+    """Return at most CURVE_ROWS row numbers, from 0: all, or evenly spread on a log axis."""
     if rows <= CURVE_ROWS:
         return list(range(rows))
     spread = np.unique(np.geomspace(1, rows, CURVE_ROWS).round().astype(int)) - 1

@@ -1,12 +1,11 @@
 """Findings as a short Markdown file."""
 
 from fwbench.analysis.findings import Findings
-from fwbench.report import heads, selection, words
+from fwbench.report import conclusions, heads, selection, words
+from fwbench.report.captions import captions
 from fwbench.report.claims import sections
 from fwbench.report.markdown import code, prose, table
-from fwbench.report.words import count, duration, number, power, text
-
-SHOWN_PAIRS = 3  # the farthest apart; all stand in report.html
+from fwbench.report.words import count, duration, number, power
 
 
 def summary(findings: Findings, figures: bool = False) -> str:
@@ -17,7 +16,7 @@ def summary(findings: Findings, figures: bool = False) -> str:
     findings : Findings
         What analysis found.
     figures : bool
-        Whether ``figures/overview.png`` stands beside the file and is to be shown.
+        Whether ``figures/`` stands beside the file: some are shown, each with its caption.
 
     Returns
     -------
@@ -29,16 +28,24 @@ def summary(findings: Findings, figures: bool = False) -> str:
         f"Made by {code(findings.manifest.get('command') or 'an unknown command')}.",
         " · ".join(f"{name} {prose(value)}" for name, value in selection.facts(findings.manifest)),
     ]
-    if figures and (len(findings.trace) or findings.pictures):
-        blocks.append("![Convergence on a few instances](figures/overview.png)")
+    told = captions(findings) if figures else {}
+    blocks += _figure("overview", "Convergence on a few instances", told)
+    blocks += ["## Who won", *conclusions.won(findings)]
     blocks += ["## Who won where", *_winners(findings), "## What failed", *_failures(findings)]
     if selection.has_ratios(findings):
-        blocks += ["## Ratios", *_goals(findings), *_races(findings, figures)]
-        blocks += [*_costs(findings), *_growth(findings, figures)]
+        blocks += ["## Ratios", *_goals(findings), *_races(findings)]
+        blocks += [*_figure("ratios", "Ratios of foreign codes", told), *_costs(findings)]
+    if len(findings.growth):
+        blocks += ["## Growth", *conclusions.growth(findings), *_growth(findings)]
+        blocks += _figure("growth", "Growth of time with the size", told)
     if len(findings.heads):
-        told = (selection.records(findings.heads), selection.records(findings.layers))
-        blocks += ["## Heads", *heads.sections(*told)]
-    blocks += ["## Rates", *_rates(findings), "## Fixed points", *_fixed_points(findings)]
+        rows = (selection.records(findings.heads), selection.records(findings.layers))
+        blocks += ["## Heads", *heads.sections(*rows), *_figure("heads", "Collapse", told)]
+    blocks += ["## Rates", *conclusions.decays(findings)]
+    if compared := conclusions.profiles(findings):
+        blocks += ["## Profiles", *compared]
+        blocks += _figure("profile-defaults-lmo", "Profiles in oracle calls", told)
+    blocks += ["## Fixed points", *_fixed_points(findings)]
     if findings.atlases:
         blocks += ["## Where starts come to rest", *_atlases(findings)]
     if findings.diagrams:
@@ -48,13 +55,16 @@ def summary(findings: Findings, figures: bool = False) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
+def _figure(stem: str, shows: str, told: dict[str, str]) -> list[str]:
+    """Show a figure with its caption, where there is one of that name."""
+    return [f"![{shows}](figures/{stem}.png)", prose(told[stem])] if stem in told else []
+
+
 def _winners(findings: Findings) -> list[str]:
     rows = selection.winners(findings)
     if not rows:
         return ["No run came to any target."]
-    first = ", ".join(f"{_name(label)} {n}" for label, n in selection.wins(findings))
     return [
-        f"First at the tightest target that anybody reached: {first}.",
         table(
             ["instance", "kind", "target", "won by", "in", "oracle calls", "ahead", "reached by"],
             [
@@ -125,7 +135,7 @@ def _goals(findings: Findings) -> list[str]:
     return [table(head, shown)] if rows else []
 
 
-def _races(findings: Findings, figures: bool) -> list[str]:
+def _races(findings: Findings) -> list[str]:
     labels = selection.racers(findings, foreign=True)
     if not labels:
         return []
@@ -138,7 +148,6 @@ def _races(findings: Findings, figures: bool) -> list[str]:
         rows.append([code(race.label), power(race.target), ours, *each])
     return [
         "Time to a certified gap, foreign codes over our best: with set-up (without it).",
-        "![Ratios of foreign codes](figures/ratios.png)" if figures else "",
         table(["instance", "gap ≤", "our best", *map(code, labels)], rows),
     ]
 
@@ -169,7 +178,7 @@ def _costs(findings: Findings) -> list[str]:
     return ["Costs in units of the machine, least … largest over the instances.", table(head, rows)]
 
 
-def _growth(findings: Findings, figures: bool) -> list[str]:
+def _growth(findings: Findings) -> list[str]:
     rows = [
         [
             code(row.regime),
@@ -182,51 +191,15 @@ def _growth(findings: Findings, figures: bool) -> list[str]:
         for row in selection.growths(findings)
     ]
     head = ["instances", "against", "solver", "sizes", "exponent of seconds", "exponent of steps"]
-    picture = "![Growth of time with the size](figures/growth.png)" if figures else ""
-    return ["Growth, with 95 % intervals.", picture, table(head, rows)] if rows else []
-
-
-def _rates(findings: Findings) -> list[str]:
-    groups = selection.grouped(selection.rates(findings), "solver_label", "rate_class")
-    if not groups:
-        return ["No trace was long enough for a rate."]
-    return [
-        table(
-            ["solver", "class", "runs", "rate, least … largest", "read off"],
-            [
-                [
-                    code(label),
-                    prose(kind),
-                    count(len(rows)),
-                    words.span(selection.span(rows, "rate")),
-                    prose(", ".join(sorted({text(row["rate_signal"]) for row in rows}))),
-                ]
-                for (label, kind), rows in sorted(groups, key=lambda g: str(g[0]))
-            ],
-        ),
-        "Windows and intervals of each stand in report.html.",
-    ]
+    return ["Growth, with 95 % intervals.", table(head, rows)] if rows else []
 
 
 def _fixed_points(findings: Findings) -> list[str]:
     rests = [{**row, "solver": row["run"]["solver_label"]} for row in selection.rests(findings)]
     if not rests:
         return ["No run has a fixed point to show."]
-    compared = selection.agreements(findings)
-    apart = [group for group in compared if group.apart]
-    lines = []
-    for group in apart:
-        lines += [
-            f"- {code(group.label)}: {code(row['solver_a'])} and {code(row['solver_b'])} rest at "
-            f"one point from {row['same']} of {row['starts']} starts, else up to "
-            f"{number(row['distance'])} of the radius apart"
-            for row in group.apart[:SHOWN_PAIRS]
-        ]
-        if len(group.apart) > SHOWN_PAIRS:
-            lines.append(f"- {code(group.label)}: {len(group.apart) - SHOWN_PAIRS} more pairs")
-    lines.append(f"- on {len(compared) - len(apart)} of {len(compared)} instances no pair differs")
     return [
-        "\n".join(lines) if compared else "",
+        *conclusions.rests(findings),
         table(
             ["solver", "rests at"],
             [

@@ -11,8 +11,9 @@ from fwbench.analysis.atlas import Basins, Pair
 
 NONE = "–"
 
-# Okabe and Ito's colours, told apart by the colour-blind, without the yellow that fades on white.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
+# Okabe and Ito's colours, told apart by the colour-blind, without the yellow that fades on white;
+# in place of the black that fades on a dark page, the purple farthest from the other six.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#843cf0", "#e69f00", "#56b4e9")
 DASHES = ((), (7, 3), (2, 3), (9, 3, 2, 3), (14, 4), (9, 3, 2, 3, 2, 3))
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 
@@ -55,8 +56,8 @@ def styles(labels: Iterable[str]) -> dict[str, Style]:
     }
 
 
-def cell_colours(count: int) -> list[str]:
-    """Pale colours for cells, neighbours in the list unlike in hue and in lightness.
+def cell_colours(count: int, lightness: tuple[float, float] = (0.89, 0.96)) -> list[str]:
+    """Colours for cells, pale ones if not told, neighbours unlike in hue and in lightness.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def cell_colours(count: int) -> list[str]:
         "#"
         + "".join(
             f"{round(255 * part):02x}"
-            for part in colorsys.hls_to_rgb((0.58 + i * 0.381966) % 1, (0.89, 0.96)[i % 2], 0.35)
+            for part in colorsys.hls_to_rgb((0.58 + i * 0.381966) % 1, lightness[i % 2], 0.35)
         )
         for i in range(count)
     ]
@@ -291,11 +292,21 @@ def exponent(fit: dict[str, Any] | None) -> str:
         return NONE
     if missing(fit["exponent"]):
         return f"undetermined: {fit['reason']}"
-    # a zero has no sign
-    value, low, high = (
-        f"{round(fit[name], 2) + 0.0:.2f}" for name in ("exponent", "exponent_low", "exponent_high")
-    )
+    ends = ("exponent", "exponent_low", "exponent_high")
+    value, low, high = (hundredths(fit[name]) for name in ends)
     return f"{value} ({low} … {high})"
+
+
+def hundredths(value: float) -> str:
+    """Format an exponent to two places; one that is none at all is a plain 0.
+
+    Examples
+    --------
+    >>> [hundredths(value) for value in (1.1, -0.144, -0.001)]
+    ['1.10', '-0.14', '0']
+    """
+    shown = f"{value:.2f}"
+    return shown if float(shown) else "0"
 
 
 def bound(goal: dict[str, Any]) -> str:

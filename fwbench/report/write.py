@@ -1,5 +1,6 @@
 """Write the report into a run folder; each file is whole or not there."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,28 @@ from fwbench.analysis.findings import Findings
 from fwbench.disk import failing, write_whole
 from fwbench.errors import InvalidParameter, nearest
 
-FORMATS = frozenset({"html", "md", "figures"})
+FORMATS = frozenset({"html", "md", "figures", "latex"})
+USUAL = frozenset({"html", "md", "figures"})
+TABLES, FIGURES = "tables", "figures"
+# what earlier reports may have written there; files of other names are somebody else's
+KNOWN = {
+    "figures": re.compile(
+        r"(overview|ratios|growth|heads|(convergence|seeds|plane|atlas|paper|profile|claim)-.+)"
+        r"\.(png|pdf)",
+        re.DOTALL,
+    ),
+    "latex": re.compile(
+        r"(standings|winners|failures|rates|fixed-points|profiles|growth|ratios)\.tex"
+    ),
+}
+PLACES = {"figures": FIGURES, "latex": TABLES}
 
 
-def write(findings: Findings, folder: Path, formats: frozenset[str] = FORMATS) -> list[Path]:
-    """Write ``report.html``, ``summary.md`` and ``figures/`` of the formats asked for.
+def write(findings: Findings, folder: Path, formats: frozenset[str] = USUAL) -> list[Path]:
+    """Write the report into a folder, in the formats asked for.
+
+    What an earlier report wrote in one of these formats and this one does not, such as the figure
+    of a claim that is gone, is deleted.
 
     Parameters
     ----------
@@ -21,7 +39,8 @@ def write(findings: Findings, folder: Path, formats: frozenset[str] = FORMATS) -
     folder : Path
         The run folder; made where it is missing. Files that stand there are replaced.
     formats : frozenset of str
-        Any of "html", "md", "figures".
+        Any of "html" (``report.html``), "md" (``summary.md``), "figures" (``figures/``) and
+        "latex" (``report.tex``, with the figures if these are asked for, and ``tables/``).
 
     Returns
     -------
@@ -37,7 +56,18 @@ def write(findings: Findings, folder: Path, formats: frozenset[str] = FORMATS) -
     """
     for name in sorted(formats - FORMATS):
         raise InvalidParameter(f"no report format {name!r}; {nearest(name, FORMATS)}")
-    return [_replace(folder / name, content) for name, content in _contents(findings, formats)]
+    written = [_replace(folder / name, content) for name, content in _contents(findings, formats)]
+    for name in sorted(formats & KNOWN.keys()):
+        _sweep(folder / PLACES[name], KNOWN[name], {path.name for path in written})
+    return written
+
+
+def _sweep(folder: Path, known: re.Pattern[str], kept: set[str]) -> None:
+    """Delete the files of earlier reports that this one does not have."""
+    with failing(folder, "written"):
+        for path in folder.glob("*"):
+            if path.name not in kept and known.fullmatch(path.name) and path.is_file():
+                path.unlink()
 
 
 def write_verdicts(document: dict[str, Any], folder: Path) -> list[Path]:
@@ -81,7 +111,12 @@ def _contents(findings: Findings, formats: frozenset[str]) -> Iterator[tuple[str
         from fwbench.report.figures import figures
 
         for name, content in figures(findings).items():
-            yield f"figures/{name}", content
+            yield f"{FIGURES}/{name}", content
+    if "latex" in formats:
+        from fwbench.report.latex import latex
+
+        for name, text in latex(findings, figures="figures" in formats).items():
+            yield name, text.encode()
 
 
 def _replace(path: Path, content: bytes) -> Path:

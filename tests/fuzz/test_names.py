@@ -16,7 +16,7 @@ from fwbench.errors import InvalidParameter, visible
 from fwbench.report import canvas, gallery
 from fwbench.report.canvas import drawing
 from fwbench.report.curves import inline
-from fwbench.report.figures import _file_names
+from fwbench.report.exhibits import stems
 from fwbench.report.html import breakable, embedded, folded
 from fwbench.report.markdown import code, prose
 from fwbench.theory import verdicts
@@ -126,7 +126,7 @@ def test_nothing_that_is_shown_is_obeyed(text):
 @settings(calm, max_examples=60)
 @given(st.lists(TEXTS, unique=True, max_size=6))
 def test_every_label_has_a_file_name_of_its_own(labels):
-    names = list(_file_names({str(k): label for k, label in enumerate(labels)}).values())
+    names = list(stems({str(k): label for k, label in enumerate(labels)}).values())
     assert len(set(names)) == len(names)
     for name in names:
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.=_~-]*", name) or name[0] in "=_~"

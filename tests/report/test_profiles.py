@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,6 +7,10 @@ import pytest
 from fwbench.analysis.contests import Contest
 from fwbench.analysis.profiles import MEANS, PAIRS, STEPS, Profiles
 from fwbench.report import canvas, profiles, words
+from fwbench.report.captions import captions
+from fwbench.report.exhibits import exhibits
+
+from .made_findings import empty_findings
 
 SOLVERS = ("frank_wolfe, best of 2", "$x_1$<b>")
 LABELS = ("frank_wolfe", "$x_1$<b>")
@@ -91,7 +97,7 @@ def test_names_stand_as_they_are():
     [legend] = figure.legends
     names = [entry.get_text() for entry in legend.get_texts()]
     assert names[:2] == ["frank_wolfe, best of 2", r"\$x_1\$<b>"]
-    assert r"i1[k=\$3\$]" in legend.get_title().get_text()
+    assert names[2] == "what the brackets leave open"
 
 
 def test_where_nobody_came_there_the_lines_stay_at_nothing():
@@ -99,14 +105,18 @@ def test_where_nobody_came_there_the_lines_stay_at_nothing():
         assert {float(max(line.get_ydata())) for line in axes.lines} == {0.0}
 
 
-def test_a_long_list_of_instances_is_cut():
-    text = profiles._caption(tuple(f"instance-{i}" for i in range(500)))
-    assert text.count("\n") == 3
-    assert text.startswith("500 instances: instance-0,")
+def test_the_caption_names_instances_and_who_is_left_out():
+    instances = tuple(f"instance-{i}" for i in range(500))
+    found = made(cost="seconds", variant="defaults", instances=instances)
+    contest = replace(found.contests[0], excluded=(("i9", "a: not run"), ("i8", "a: not run")))
+    found = replace(found, contests=(contest,))
+    text = captions(replace(empty_findings(), profiles=found))["profile-defaults-seconds"]
+    assert "instance-0, instance-1" in text
+    assert "and 476 more" in text
+    assert "Left out: instances that not all took part in, 2 (a: not run)." in text
 
 
 def test_files_are_named_after_variant_and_cost():
-    made_files = profiles.files(made(cost="seconds", variant="defaults"), STYLES)
-    assert list(made_files) == ["profile-defaults-seconds.png", "profile-defaults-seconds.pdf"]
-    assert profiles.files(made(cost="total"), STYLES) == {}
-    assert profiles.files(made(cost="seconds", variant="defaults"), STYLES) == made_files
+    given = replace(empty_findings(), profiles=made(cost="seconds", variant="defaults"))
+    assert list(exhibits(given)) == ["profile-defaults-seconds"]
+    assert exhibits(replace(given, profiles=made(cost="total"))) == {}

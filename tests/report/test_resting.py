@@ -169,6 +169,31 @@ def test_the_square_reads_the_same_both_ways(findings: Findings) -> None:
     ]
 
 
+def test_cells_have_a_look_and_a_hint_where_there_is_more_to_say(findings: Findings) -> None:
+    met = [
+        meeting("a", "b", 12, 12, 0), meeting("a", "c", 12, 8, 4, lower_b=2),
+        meeting("b", "c", 12, 0, 5), meeting("a", "d", 12, 0, 0),
+        meeting("b", "d", 2, 1, 0, resting=2, near=1, distance=4e-4),
+    ]  # fmt: skip
+    square = altogether(told(findings, [*rests("a", 0)], met))
+    looks = [square.look(*pair) for pair in ("ab", "ac", "bc", "ad", "bd", "aa")]
+    assert looks == ["same", "partly", "apart", "own", "partly", "own"]
+    assert square.hint("a", "b") == ""
+    assert (
+        square.hint("c", "a") == "both rest on 12 of 12 starts; the second is lower on 2 of these"
+    )
+    [section] = sections(told(findings, [*rests("a", 0)], met[1:2]))
+    assert section.parted
+    assert section.matrix.hint("a", "c") == (
+        "both rest on 12 of 12 starts; farthest 1 of the radius apart; "
+        "the second is lower on 2 of these"
+    )
+    shared = meeting("a", "c", 12, 8, 4, lower_b=2, overlap=0.25)
+    [section] = sections(told(findings, [*rests("a", 0)], [shared]))
+    assert "; 25 % of the atoms in use are shared; " in section.matrix.hint("a", "c")
+    assert not sections(told(findings, [*rests("a", 0)], met[:1]))[0].parted
+
+
 def test_a_row_a_place(findings: Findings) -> None:
     place = {
         **ABOUT, "place": 0, "class": "face", "label": "dimension 1, atoms 0 1", "value": 1e-9,
@@ -186,9 +211,10 @@ def test_a_row_a_place(findings: Findings) -> None:
 
 
 def test_a_folder_of_before_says_nothing(findings: Findings) -> None:
-    assert sections(findings) == []
-    assert summary(findings) == []
-    assert altogether(findings).solvers == []
+    before = told(findings, [], [])
+    assert sections(before) == []
+    assert summary(before) == []
+    assert altogether(before).solvers == []
 
 
 def test_shares_of_one_start() -> None:

@@ -22,9 +22,24 @@ def test_names_cannot_become_markup(findings: Findings) -> None:
 
 def test_tables_have_as_many_cells_as_heads(findings: Findings) -> None:
     blocks = re.findall(r"(?:^\|.*\n)+", summary(findings), re.M)
-    assert len(blocks) == 10
+    assert len(blocks) == 12
     for block in blocks:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
+
+
+def test_the_story_stands_in_sentences(findings: Findings) -> None:
+    told = summary(findings)
+    order = ["Who won", "Who won where", "What failed", "Growth", "Rates", "Profiles"]
+    places = [told.index(f"\n## {name}\n") for name in [*order, "Fixed points"]]
+    assert places == sorted(places)
+    assert "`away_steps` was first most often: 3 of 3 races on 6 instances" in told
+    assert "exponent -1.98 (-2.02 … -1.95) over 8 seeds" in told
+    assert "to 1e-08 on 5 instances: `away_steps` alone came there on any of them." in told
+    assert (
+        "- `polygon[k=7]`: `frank_wolfe` and `hardmax_attention[keys=moving]` end at different "
+        "vertices on 2 of 6 starts; the first is lower on 2 of these."
+    ) in told
+    assert not re.search(r"(?<![\d.])0\.0+(?!\d)", told)
 
 
 def test_picture_is_shown_only_where_it_was_drawn(findings: Findings) -> None:

@@ -2,6 +2,7 @@ import io
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from fwbench.analysis.findings import Findings
@@ -45,6 +46,27 @@ def test_long_lists_of_failures_are_cut_and_say_so(findings: Findings) -> None:
     runs = findings.runs.assign(status="error")
     told = printed(terminal_summary(replace(findings, runs=runs)))
     assert f"and {len(runs) - SHOWN_FAILURES} more" in told
+
+
+@pytest.mark.parametrize("width", [40, 80, 120, 200])
+def test_nothing_stands_behind_a_line(findings: Findings, width: int) -> None:
+    told = printed(runs_table(findings), width) + printed(terminal_summary(findings), width)
+    lines = told.splitlines()
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert max(map(cell_len, lines)) <= width
+
+
+def test_numbers_keep_their_thin_blanks(findings: Findings) -> None:
+    assert "10\u202f000" in printed(runs_table(findings), 200)
+
+
+def test_who_won_comes_first_and_hostile_names_stay_text(findings: Findings) -> None:
+    told = printed(terminal_summary(findings))
+    first, second, *_ = told.splitlines()
+    assert first == "Who won"
+    assert second.startswith("away_steps was first most often: 3 of 3 races on 6 instances")
+    [row] = [line for line in told.splitlines() if line.startswith("away_steps  ")]
+    assert row.split()[1:] == ["3", "3", "3", "6", "of", "6", "1.00×", "14×", "0", "of", "6"]
 
 
 def test_session_without_runs_has_an_end() -> None:

@@ -5,7 +5,9 @@ import pytest
 
 from fwbench.analysis.findings import Findings
 from fwbench.errors import InvalidParameter
-from fwbench.report.write import write
+from fwbench.report.exhibits import exhibits
+from fwbench.report.paper_tables import TABLES
+from fwbench.report.write import KNOWN, write
 
 from .made_findings import empty_findings
 
@@ -41,3 +43,38 @@ def test_unknown_format_is_refused_before_anything_is_written(tmp_path: Path) ->
     with pytest.raises(InvalidParameter, match="'figure'; did you mean figures"):
         write(empty_findings(), tmp_path, frozenset({"figure", "html"}))
     assert not list(tmp_path.iterdir())
+
+
+def test_what_an_earlier_report_wrote_is_not_left_lying(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fwbench.report.figures.figures", lambda _: {"overview.png": b"x"})
+    old = ["figures/claim-gone.pdf", "figures/convergence-a~2.png", "tables/rates.tex"]
+    own = ["figures/mine.pdf", "figures/claim-notes.txt", "tables/mine.tex", "own.tex"]
+    for name in (*old, *own):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("old")
+    write(empty_findings(), tmp_path, frozenset({"md"}))
+    assert all((tmp_path / name).exists() for name in (*old, *own))
+    write(empty_findings(), tmp_path, frozenset({"figures", "latex"}))
+    assert not any((tmp_path / name).exists() for name in old)
+    assert all((tmp_path / name).read_text() == "old" for name in own)
+
+
+def test_figures_that_are_written_are_swept_when_they_are_gone(findings: Findings) -> None:
+    stems = [*exhibits(findings), "claim-x", "paper-f", "growth", "heads", "seeds-ball"]
+    for stem in stems:
+        assert KNOWN["figures"].fullmatch(f"{stem}.pdf"), stem
+    assert {name for name in TABLES if KNOWN["latex"].fullmatch(f"{name}.tex")} == set(TABLES)
+
+
+def test_latex_shows_the_figures_that_are_written_with_it(
+    findings: Findings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fwbench.report.figures.figures", lambda _: {})
+    made = write(findings, tmp_path, frozenset({"latex"}))
+    assert tmp_path / "report.tex" in made
+    assert tmp_path / "tables" / "standings.tex" in made
+    assert "overview.pdf" not in (tmp_path / "report.tex").read_text()
+    write(findings, tmp_path, frozenset({"latex", "figures"}))
+    assert "{figures/overview.pdf}" in (tmp_path / "report.tex").read_text()

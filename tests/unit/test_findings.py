@@ -154,7 +154,7 @@ def test_an_empty_journal_has_findings(copied):
 
 TEXTS = """run_id, problem, instance, kind, solver, params, chosen, status, reason, traceback,
     signal, seconds_from, fixed_point, fixed_point_label, rate_class, host, cache_key, solver_label,
-    instance_label, rate_signal, library, measure, class, label"""
+    instance_label, rate_signal, rate_reason, library, measure, class, label"""
 TYPES = {name.strip(): "string" for name in TEXTS.split(",")} | {
     "noisy": "boolean",
     "shared": "boolean",
@@ -212,7 +212,7 @@ def test_a_field_without_potential_has_no_value(results, runs):
     assert heads[nothing].isna().all(axis=None)
     trace = results.trace[results.trace["run_id"].isin(heads["run_id"])]
     assert trace[["value", "value_centred", "lower", "suboptimality"]].isna().all(axis=None)
-    places = results.fixed_points()
+    places = results.fixed_points().table
     assert places.loc[places["run_id"].isin(heads["run_id"]), "value"].isna().all()
 
 
@@ -284,7 +284,7 @@ def test_a_run_outside_the_hull_has_no_merit(results, runs):
 
 
 def test_a_row_a_query_is_summed_up_in_the_run(results, runs):
-    places = results.fixed_points()
+    places = results.fixed_points().table
     counts = places.groupby("run_id").size()
     rested = runs[runs["fixed_point"].notna()].set_index("run_id")
     judged = rested["judged_queries"].fillna(rested["queries"])

@@ -83,6 +83,8 @@ def test_the_reversal_of_two_by_a_third_is_reported():
     assert (row["instances"], row["a_first"], row["b_first"]) == (10, 6, 4)
     assert 1 <= row["reversed_at"] < 2.5
     assert row["reversed_by"] == pytest.approx(0.2)
+    assert row["reversed_without"] == "c"
+    assert pairs.loc[pairs["solver_b"] == "c", "reversed_without"].isna().all()
     alone = found.of(["a", "b"])
     for both, share in ((found, 0.0), (alone, 0.6)):
         steps = both.steps
@@ -216,6 +218,24 @@ def test_the_best_of_a_grid_carries_what_the_grid_cost():
     assert np.isnan(
         list(stairs(found, "b", "data", variant="tuned", end="grid_high").values())
     ).all()
+
+
+def test_the_grid_has_a_mean_beside_that_of_the_best_of_it():
+    runs = [spent(f"i{j}", name, calls) for j in range(3)
+            for name, calls in (("a", 100), ("a[k=2]", 300), ("b", 50))]  # fmt: skip
+    found = profiles(*tables(*runs))
+    number, tuned = contest(found, "tuned", "lmo")
+    means = found.means[(found.means["contest"] == number) & (found.means["target"] == 1e-8)]
+    means = means.set_index("solver")
+    assert means.loc["a, best of 2", ["high", "grid_high"]].tolist() == pytest.approx([100, 400])
+    assert np.isnan(means.loc["b", "grid_high"])
+    runs = [spent(f"i{j}", name, calls) for j in range(3)
+            for name, calls in (("a", None), ("a[k=2]", None), ("b", 50))]  # fmt: skip
+    found = profiles(*tables(*runs))
+    number, tuned = contest(found, "tuned", "lmo")
+    mean = found.means[(found.means["contest"] == number) & (found.means["target"] == 1e-8)]
+    # both missed: each counts the 1000 calls that it was allowed
+    assert mean.set_index("solver").loc[tuned.solvers[0], "grid_high"] == pytest.approx(2000)
 
 
 def test_where_no_setting_came_there_the_grid_did_not_either():

@@ -116,6 +116,7 @@ def test_seeds_that_differ_have_no_common_promise():
         | {
             "instance_label": f"ball[seed={seed}]", "solver_label": "s", "rate_class": "linear",
             "rate": 0.5, "rate_signal": "suboptimality", "tol": 1e-8, "repetition": 0,
+            "rate_from": 1, "rate_to": 9, "rate_reason": None,
         }
         for seed, place in enumerate(["face", "interior"])
     ])  # fmt: skip

@@ -21,7 +21,8 @@ def runs_of(classes, values, *, solver="frank_wolfe", label="ball[n=9]", **more)
             "run_id": f"{solver}{label}{seed}", "instance": f"ball[n=9,d=3,seed={seed}]",
             "instance_label": short, "solver_label": solver, "kind": "convex", "tol": 1e-8,
             "repetition": 0, "rate_class": law, "rate": rate, "rate_signal": "suboptimality",
-            "rate_low": np.nan, "rate_high": np.nan, **more,
+            "rate_low": np.nan, "rate_high": np.nan, "rate_from": 10 * seed, "rate_to": 100 + seed,
+            "rate_reason": None, **more,
         })  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -144,3 +145,19 @@ def test_intervals_of_ten_seeds_cover():
         for found in (interval(rng.standard_normal(10)) for _ in range(60))
     ]
     assert np.mean(held) >= 0.8  # nominal 0.95, in truth 0.9: four standard errors below that
+
+
+def test_windows_are_those_of_the_seeds_of_the_class():
+    row = only(runs_of(["linear", "undetermined", "linear"], [0.5, None, 0.5]))
+    assert (row["rate_from"], row["rate_to"]) == (0, 102)
+    row = only(runs_of(["undetermined", "linear", "linear"], [None, 0.5, 0.5]))
+    assert (row["rate_from"], row["rate_to"]) == (10, 102)
+    row = only(runs_of(["undetermined", "undetermined"], [None, None]))
+    assert (row["rate_from"], row["rate_to"]) == (0, 101)
+
+
+def test_what_most_undetermined_runs_say_stands_in_the_reason():
+    runs = runs_of(["undetermined"] * 3, [None] * 3)
+    runs["rate_reason"] = [f"undetermined: {why}" for why in ("short", "flat", "flat")]
+    assert only(runs)["reason"] == "3 of 3 seeds undetermined: flat (2 of them)"
+    assert only(runs[:1])["reason"] == "the one seed is undetermined: short"

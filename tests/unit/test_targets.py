@@ -113,9 +113,18 @@ def test_a_target_never_met_has_no_upper_end():
     assert row["k_high"] is row["seconds_high"] is row["lmo_high"] is None
 
 
+def test_a_checkpoint_that_nobody_judged_is_no_lower_end():
+    row = at(brackets(RUN, "gap", [1.0, 0.5, None, None, 0.05], 1.0), 0.1)
+    assert (row["k_low"], row["seconds_low"], row["k_high"]) == (1, 1.0, 8)
+    row = at(brackets(RUN, "gap", [1.0, 0.5, 0.4, None, None], 1.0), 0.1)
+    assert (row["k_low"], row["seconds_low"], row["k_high"]) == (2, 2.0, None)
+    row = at(brackets(RUN, "gap", [None, None, 0.05, 0.5, None], 1.0), 0.1)
+    assert (row["k_low"], row["seconds_low"], row["k_high"]) == (None, None, 2)
+
+
 def test_what_is_missing_meets_no_target():
     rows = brackets(RUN, "gap", [None] * 5, 1.0)
-    assert {row["k_high"] for row in rows} == {None}
+    assert {row["k_high"] for row in rows} == {row["k_low"] for row in rows} == {None}
 
 
 def test_where_every_point_is_optimal_all_targets_are_met_at_once():
