@@ -9,8 +9,12 @@ SOURCES := fwbench solvers problems tests
 run: $(VENV)/.installed  ## run the default suite and write a report
 	$(BIN)/fwbench run
 
+# Time limits, kills and a browser are tried on a machine that does nothing else meanwhile.
+ALONE := tests/faults tests/browser
+
 test: check  ## all tests but the slow ones
-	$(BIN)/python -m pytest -m "not slow" -q
+	$(BIN)/python -m pytest -m "not slow" -q -n 2 $(ALONE:%=--ignore=%)
+	$(BIN)/python -m pytest -m "not slow" -q $(ALONE)
 
 slow: $(VENV)/.installed-dev  ## the slow tests
 	$(BIN)/python -m pytest -m slow -q

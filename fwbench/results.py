@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ class Finding:
         Raises
         ------
         InvalidParameter
-            There is nothing to be drawn, or nothing of that name.
+            There is nothing to be drawn, nothing of that name, or no such choice.
         """
         return self._draw(axes, **choice)
 
@@ -56,6 +57,9 @@ class Finding:
 
     def __len__(self) -> int:
         return len(self.table)
+
+    def __repr__(self) -> str:
+        return f"{self.title}\n{self.table!r}"
 
     def _repr_html_(self) -> str:
         from fwbench.report.notebook import frame
@@ -116,9 +120,10 @@ class Comparison:
         InvalidParameter
             No two solvers share instances, or there is nothing of that name.
         """
-        from fwbench.report.plots import profile
+        return _drawn("profile", (self.profiles, self._labels), axes, **choice)
 
-        return profile(self.profiles, axes, self._labels, **choice)
+    def __repr__(self) -> str:
+        return f"Shifted geometric means\n{self.means!r}"
 
     def _repr_html_(self) -> str:
         from fwbench.report.notebook import frame
@@ -155,9 +160,7 @@ class Results:
         ``plot`` draws one instance: instance (the first by default), solvers (all), measure
         ("suboptimality", "gap", "gap_current"), against ("k", "lmo", "seconds").
         """
-        names = self.runs[["run_id", "instance_label", "solver_label", "repetition"]]
-        table = names.merge(self.trace, on="run_id")
-        return self._finding("Curves", table, "curves")
+        return self._finding("Curves", self._named(self.trace), "curves")
 
     def rates(self) -> Finding:
         """Return the rate class of each run with its window.
@@ -176,11 +179,11 @@ class Results:
         return self._finding("Rates over seeds", self.findings.rates, "seed_rates")
 
     def fixed_points(self) -> Finding:
-        """Return where each query of each run came to rest.
+        """Return where each query of each run came to rest, with the names of instance and solver.
 
         ``plot`` draws on how many starts each two solvers rest at the same point: instance.
         """
-        return self._finding("Fixed points", self.findings.fixed_points, "agreement")
+        return self._finding("Fixed points", self._named(self.findings.fixed_points), "agreement")
 
     def planes(self) -> Finding:
         """Return the paths on instances in the plane.
@@ -235,7 +238,15 @@ class Results:
         return folder / "report.html"
 
     def _finding(self, title: str, table: pd.DataFrame, plot: str) -> Finding:
-        return Finding(title, table, partial(_drawn, plot, self.findings))
+        return Finding(title, table, partial(_drawn, plot, (self.findings,)))
+
+    def _named(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return rows of runs with the names of instance and solver."""
+        names = self.runs[["run_id", "instance_label", "solver_label", "repetition"]]
+        return names.merge(table, on="run_id")
+
+    def __repr__(self) -> str:
+        return f"Results({str(self.folder)!r}, {len(self.runs)} runs)"
 
     def _repr_html_(self) -> str:
         from fwbench.report.notebook import results
@@ -261,9 +272,18 @@ def _paths(findings: Findings) -> pd.DataFrame:
     )
 
 
-def _drawn(plot: str, findings: Findings, axes: Axes | None, **choice: Any) -> Axes:
+def _drawn(plot: str, what: tuple[Any, ...], axes: Axes | None, **choice: Any) -> Axes:
     """Draw by a function of `fwbench.report.plots`: matplotlib is imported at the first plot."""
+    from matplotlib.axes import Axes as Drawable
+
     from fwbench.report import plots
 
     draw: Callable[..., Axes] = getattr(plots, plot)
-    return draw(findings, axes, **choice)
+    places = signature(draw).parameters.values()
+    known = [place.name for place in places if place.kind is place.KEYWORD_ONLY]
+    chosen = f"name what is drawn: {', '.join(known)}" if known else "there is nothing to choose"
+    if axes is not None and not isinstance(axes, Drawable):
+        raise InvalidParameter(f"axes are one matplotlib Axes; got {type(axes).__name__}; {chosen}")
+    for name in sorted(choice.keys() - set(known)):
+        raise InvalidParameter(f"plot has no choice {name!r}; {chosen}")
+    return draw(*what, axes, **choice)

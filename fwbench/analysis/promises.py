@@ -84,11 +84,15 @@ def promised(
     -------
     DataFrame
         ``bound_share`` is the largest (f − f*)(t + 2)/(``bound_constant`` · D²) over the
-        checkpoints t >= 1: above 1 the bound would be broken. f − f* is taken from the lower end of
-        the reference, so it is no smaller than it is.
+        checkpoints t >= 1: above 1 the bound is broken. f − f* is taken from the lower end of the
+        reference, so it is no smaller than it is; null where that alone would break the bound, and
+        the upper end would not.
     """
     used = trace[(trace["k"] >= 1) & trace["suboptimality"].notna()]
-    most = (used["suboptimality"] * (used["k"].astype(float) + 2.0)).groupby(used["run_id"]).max()
+    steps, above = used["k"].astype(float) + 2.0, used["suboptimality"].astype(float)
+    most = (above * steps).groupby(used["run_id"]).max()
+    width = used["run_id"].astype(str).map(_width(runs)).astype(float)
+    sure = ((above - width) * steps).groupby(used["run_id"]).max()
     rows = []
     for run in runs[["run_id", "instance", "diameter_squared"]].to_dict("records"):
         place = places.get(str(run["instance"]))
@@ -97,13 +101,30 @@ def promised(
         law = next((law for law in known if law["optimum"] in (None, place)), None)
         if law is not None:
             row |= {"promised_class": law["rate_class"], "promised_rate": law["exponent"]}
-            row |= _share(law["constant"], run["diameter_squared"], most.get(run["run_id"]))
+            ends = (sure.get(run["run_id"]), most.get(run["run_id"]))
+            row |= _share(law["constant"], run["diameter_squared"], ends)
         rows.append(row)
     return pd.DataFrame(rows, columns=list(OF_RUNS))
 
 
-def _share(constant: float | None, diameter: Any, most: float | None) -> dict[str, Any]:
-    if constant is None or pd.isna(diameter) or not constant * diameter > 0.0 or most is None:
+def _width(runs: pd.DataFrame) -> dict[str, float]:
+    """Return how wide the reference interval of each run is; 0 where it is not known."""
+    if not {"reference_low", "reference_high"} <= set(runs.columns):
+        return dict.fromkeys(runs["run_id"].astype(str), 0.0)
+    low, high = (
+        runs[name].astype("Float64").astype(float) for name in ("reference_low", "reference_high")
+    )
+    return dict(zip(runs["run_id"].astype(str), (high - low).fillna(0.0), strict=True))
+
+
+def _share(
+    constant: float | None, diameter: Any, ends: tuple[float | None, float | None]
+) -> dict[str, Any]:
+    sure, most = ends
+    known = constant is not None and not pd.isna(diameter) and constant * diameter > 0.0
+    if constant is None or not known or sure is None or most is None:
+        return {"bound_constant": constant}
+    if sure <= constant * diameter < most:
         return {"bound_constant": constant}
     return {"bound_constant": constant, "bound_share": float(most / (constant * diameter))}
 

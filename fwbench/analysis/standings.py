@@ -14,9 +14,13 @@ from fwbench.analysis.regimes import regime
 from fwbench.analysis.targets import TIED
 from fwbench.trace import failed
 
-SURE, UNSURE, ALONE, UNOPPOSED, START, NOBODY = (
-    "sure", "unsure", "alone", "unopposed", "start", "nobody",
+SURE, UNSURE, TIE, ALONE, UNOPPOSED, START, NOBODY = (
+    "sure", "unsure", "tied", "alone", "unopposed", "start", "nobody",
 )  # fmt: skip
+RACES = (SURE, UNSURE, TIE)  # two came to the same target, and did not stand there from the start
+REPEATED = 3  # timings of which the ranges tell who is first
+LARGE = 2.0  # a lead that jitter does not make up for: of fewer timings it must be as large
+HUGE = 10.0  # a lead that no other load on the machine makes up for
 FIRSTS = (
     "instance", "instance_label", "problem", "where", "measure", "timed_on", "target",
     "solver_label", "runner_up", "lead", "contest", "doubts", "reached", "of",
@@ -50,9 +54,12 @@ def standings(runs: pd.DataFrame, targets: pd.DataFrame, efforts: pd.DataFrame) 
     Standings
         ``firsts``: `target` is one of 1e-2, 1e-4, 1e-6, 1e-8 of the scale; `lead` is the
         runner-up's upper end over that of the first; `contest` is ``sure`` (its bracket, over all
-        repetitions, lies below that of everybody else), ``unsure`` (`doubts` says why), ``alone``
-        (nobody else came there), ``unopposed`` (nobody else took part), ``start`` (somebody's start
-        met the target: nothing was won) or ``nobody``.
+        repetitions, lies below that of everybody else; where one of them was timed less than three
+        times, below half of that; below a tenth, where timings were noisy or shared), ``unsure``
+        (`doubts` says why), ``tied`` (the lead is below 1.1: nobody was first), ``alone`` (nobody
+        else came there), ``unopposed`` (nobody else took part), ``start`` (somebody's start met
+        the target: nothing was won) or ``nobody``. Who missed the target in any repetition did not
+        come there.
         ``table``: by `where`, a kind of instance (null: all), and solver: `instances` that it took
         part in, `rivalled` of these with somebody else; first places, `sure` ones and `unsure`;
         `alone` on how many; on how many the target was `solved`; `mean`, the geometric mean with
@@ -139,10 +146,11 @@ def _place(
     instance, measure, timed_on = place
     known = facts[instance, group["solver_label"].iloc[0]]
     where = f"{known.kind}, keys moving" if measure == MOVING else known.kind
-    met = group[np.isfinite(group["high"])]
+    met = group[np.isfinite(group["most"])]
     target = float(met["target"].min()) if len(met) else float(group["target"].max())
     here = group[group["target"] == target].sort_values("high", kind="stable")
-    came = here[np.isfinite(here["high"])].to_dict("records")
+    reached = np.isfinite(here["most"])
+    came = here[reached].to_dict("records")
     row: Row = dict.fromkeys(FIRSTS) | {
         "instance": instance, "instance_label": here["instance_label"].iloc[0],
         "problem": known.problem, "where": where, "measure": measure, "target": target,
@@ -153,8 +161,7 @@ def _place(
     still = {one["solver_label"] for one in came
              if (instance, one["solver_label"], exponent) in at_start}  # fmt: skip
     row |= _first(row, came, facts, still)
-    best = came[0]["high"] if row["contest"] in (SURE, UNSURE) else np.nan
-    reached = np.isfinite(here["high"])
+    best = came[0]["high"] if row["contest"] in RACES else np.nan
     ratios = here["high"].where(reached) / best
     shares = [
         {
@@ -187,34 +194,36 @@ def _first(
     first, *others = came
     if not others:
         return {"contest": ALONE, "solver_label": first["solver_label"]}
-    lead = others[0]["high"] / first["high"]
-    both = [facts[row["instance"], one["solver_label"]] for one in (first, others[0])]
-    doubts = _doubts(first, others, lead, both, apart=row["timed_on"] is not None)
-    return {
-        "contest": UNSURE if doubts else SURE,
+    lead = float(others[0]["high"] / first["high"])
+    found = {
         "solver_label": first["solver_label"],
         "runner_up": others[0]["solver_label"],
-        "lead": float(lead),
-        "doubts": "; ".join(doubts) or None,
+        "lead": lead,
     }
-
-
-def _doubts(
-    first: Row, others: list[Row], lead: float, both: list[_Facts], *, apart: bool
-) -> list[str]:
-    """Say why a first place is not sure, the plainest reason first."""
-    repeated = min(one.repetitions for one in both) > 1
-    doubts = []
     if lead < TIED:
-        doubts.append(f"a lead below {TIED}×")
-    elif first["high"] >= min(one["low"] for one in others):
+        return found | {"contest": TIE}
+    known = {one["solver_label"]: facts[row["instance"], one["solver_label"]] for one in came}
+    doubts = _doubts(first, others, known, apart=row["timed_on"] is not None)
+    return found | {"contest": UNSURE if doubts else SURE, "doubts": "; ".join(doubts) or None}
+
+
+def _doubts(first: Row, others: list[Row], known: dict[str, _Facts], *, apart: bool) -> list[str]:
+    """Say why a first place is not sure, the plainest reason first."""
+    both = [known[one["solver_label"]] for one in (first, others[0])]
+    repeated = min(one.repetitions for one in both) > 1
+    near = [first, *(one for one in others if one["least"] < LARGE * first["most"])]
+    doubts = []
+    if first["high"] >= min(one["low"] for one in others):
         doubts.append("brackets that overlap")
     elif first["most"] >= min(one["least"] for one in others):
         doubts.append("repetitions that overlap")
+    elif len(near) > 1 and min(known[one["solver_label"]].repetitions for one in near) < REPEATED:
+        doubts.append(f"a lead that may be below {LARGE:.0f}×, timed less than {REPEATED} times")
+    close = min(one["least"] for one in others) < HUGE * first["most"]
     # of a solver that was timed again some time was quiet: then the ranges decide
-    if any(one.quiet == 0 if repeated else one.quiet < one.repetitions for one in both):
+    if close and any(one.quiet == 0 if repeated else one.quiet < one.repetitions for one in both):
         doubts.append("a noisy machine")
-    if any(one.shared for one in both):
+    if close and any(one.shared for one in both):
         doubts.append("a shared machine")
     if apart:
         doubts.append("several machines")

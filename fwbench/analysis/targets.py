@@ -103,7 +103,8 @@ def winners(runs: pd.DataFrame, targets: pd.DataFrame) -> pd.DataFrame:
     solver's repetitions, set-up left out. A solver that missed the target, or failed, in any
     repetition did not reach it; one that ran with several tolerances or limits has the best time.
     `contest` says what a first place is worth: ``won``, ``tied`` (the next needed less than 1.1
-    times as long), ``alone`` (nobody else came there) or ``unopposed`` (nobody else took part).
+    times as long), ``start`` (it stood there from the start: nothing was won), ``alone`` (nobody
+    else came there) or ``unopposed`` (nobody else took part).
     """
     columns = [
         "instance", "instance_label", "kind", "measure", "target", "solver_label", "run_id",
@@ -170,6 +171,8 @@ def _contest(row: dict[str, Any]) -> str | None:
         return None
     if row["of"] == 1:
         return "unopposed"
+    if row["seconds"] == 0.0:
+        return "start"
     if row["reached"] == 1:
         return "alone"
     return "tied" if row["ratio"] is not None and row["ratio"] < TIED else "won"

@@ -321,8 +321,9 @@ def _ratios(shown: Ratios) -> list[str]:
 def _growth(shown: Growth) -> list[str]:
     names = [f"{regime.name} against {regime.against}" for regime in shown.regimes]
     return [
-        "Seconds, set-up included, against the size, both axes logarithmic; medians of the "
-        f"repetitions that came to their tolerance, others left out: {listed(names)}.",
+        "Seconds, set-up included, against the size, both axes logarithmic; a mark an instance, "
+        "the median of the repetitions that came to their tolerance, others left out; lines go "
+        f"through the medians of each size: {listed(names)}.",
         _solvers({label for regime in shown.regimes for label in regime.lines}),
     ]
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from fwbench.analysis.findings import Findings
 from fwbench.report.words import NONE, duration, number, power, text
+from fwbench.trace import failed
 
 Row = dict[str, Any]
 Entries = list[tuple[str, str]]
@@ -25,16 +26,19 @@ def commands(manifest: Row) -> list[str]:
 
 
 def line(findings: Findings) -> str:
-    """Say in one line what this is: how many runs, when, with what, on what."""
+    """Say in one line what this is: how many runs, how many failed, when, with what, on what."""
     manifest = findings.manifest
     machine = manifest.get("machine") or {}
     versions = manifest.get("versions") or {}
     runs, instances = len(findings.runs), findings.runs["instance"].nunique()
     solvers = findings.runs["solver_label"].nunique()
+    ends = zip(findings.runs["status"], findings.runs["signal"], strict=True)
+    failures = sum(failed(status, signal) for status, signal in ends)
     said = [
         f"{_many(runs, 'run')}: {_many(solvers, 'solver')} on {_many(instances, 'instance')}"
         if runs
         else "no runs",
+        f"{_many(failures, 'run') if failures else 'no run'} failed" if runs else "",
         str(manifest.get("created") or "")[:16].replace("T", " "),
         f"fwbench {versions['fwbench']}" if versions.get("fwbench") else "",
         str(machine.get("cpu") or ""),

@@ -56,5 +56,7 @@ def _power(row: Row, symbol: str) -> str:
     """
     ends = ("exponent", "exponent_low", "exponent_high")
     value, low, high = (hundredths(row[name]) for name in ends)
-    how = "not to be seen:" if row["exponent_low"] <= 0.0 <= row["exponent_high"] else "like"
+    falls = row["exponent_high"] < 0.0
+    seen = falls or row["exponent_low"] > 0.0
+    how = "falling like" if falls else "like" if seen else "not to be seen:"
     return f"{how} {symbol}^{value} ({low} … {high})"

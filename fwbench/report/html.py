@@ -1,9 +1,13 @@
 """Findings as one HTML file that needs no network."""
 
 import json
+from collections.abc import Iterable
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
@@ -26,11 +30,19 @@ from fwbench.report import (
     words,
 )
 from fwbench.report.curves import inline
+from fwbench.report.words import Style
 
 TEMPLATES = Path(__file__).parent / "templates"
 SHOWN_FAILURES = 5
 LONG_NAME = 24
 SCRIPTS = ("state", "tables", "charts", "profiles", "pictures")
+MARKS = {
+    "circle": "M30 5a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
+    "square": "M30.5 2.5h5v5h-5z",
+    "diamond": "M33 1.2 36.8 5 33 8.8 29.2 5z",
+    "triangle-up": "M33 1.5 36.5 8h-7z",
+    "x": "M30 3 31 2 33 4 35 2 36 3 34 5 36 7 35 8 33 6 31 8 30 7 32 5z",
+}  # at the end of a chip, by the name that plotly has for it
 CHARTS = ("curves", "pictures", "growth", "profiles")  # what needs plotly
 SECTIONS = (
     ("overview", "Overview"),
@@ -93,6 +105,7 @@ def html(findings: Findings) -> str:
     str
         Equal for equal findings; names in it are escaped, whatever they hold.
     """
+    findings = told_apart(findings)
     styles = words.styles(selection.solvers(findings))
     data = embedding.page_data(findings, styles)
     said = captions.of_instances(findings)
@@ -115,6 +128,8 @@ def html(findings: Findings) -> str:
             | growing.context(findings)
             | {
                 "styles": styles,
+                "places": {label: place for place, label in enumerate(styles)},
+                "chips": chips(styles.values()),
                 "failed": selection.FAILED,
                 "measures": words.MEASURES,
                 "axes": words.AXES,
@@ -129,6 +144,25 @@ def html(findings: Findings) -> str:
             }
         )
     )
+
+
+def told_apart(findings: Findings) -> Findings:
+    """Give instances that share a label their full names: a choice and a link name just one.
+
+    A file that changed between two runs is two instances of one label.
+    """
+    named = findings.runs[["instance", "instance_label"]].drop_duplicates()
+    shared = set(named["instance"][named["instance_label"].duplicated(keep=False)])
+    if not shared:
+        return findings
+    renamed: dict[str, Any] = {}
+    for name in (field.name for field in fields(findings)):
+        table = getattr(findings, name)
+        if isinstance(table, pd.DataFrame) and {"instance", "instance_label"} <= set(table):
+            ours = table["instance"].isin(shared)
+            labels = table["instance_label"].mask(ours, table["instance"].map(visible))
+            renamed[name] = table.assign(instance_label=labels)
+    return replace(findings, **renamed)
 
 
 def _overview(findings: Findings) -> dict[str, Any]:
@@ -298,6 +332,26 @@ def embedded(data: Any) -> Markup:
     """Write data as JSON that can stand in a script element: no ``<``, no line separator."""
     shown = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return Markup(shown.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def chips(styles: Iterable[Style]) -> Markup:
+    """Return the rules of the chips: the line of each solver, ending in its symbol as in a chart.
+
+    As rules, not as an SVG in each of the thousands of places where a solver is named.
+    """
+    rules = []
+    for place, look in enumerate(styles):
+        dash = " ".join(map(str, look.dash))
+        drawn = (
+            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 38 10">'
+            f'<g fill="{look.colour}" stroke="{look.colour}">'
+            f'<path d="M1 5H29" stroke-width="2.4" stroke-dasharray="{dash}"/>'
+            f'<path d="{MARKS[look.symbol]}"/></g></svg>'
+        )
+        rules.append(
+            f'.chip-{place} {{ background-image: url("data:image/svg+xml,{quote(drawn)}"); }}'
+        )
+    return Markup("\n".join(rules))
 
 
 def _atlas(atlas: Atlas) -> dict[str, Any]:

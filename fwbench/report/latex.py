@@ -12,7 +12,7 @@ from fwbench.report.paper_tables import TABLES
 from fwbench.report.tex import code, escaped, prose
 from fwbench.report.words import count
 
-FLOATS = 8  # tables or figures after which a page is begun: LaTeX holds only so many back
+FLOATS = 8  # figures after which a page is begun: LaTeX holds only so many back
 PACKAGES = r"""\documentclass[a4paper]{article}
 \usepackage{iftex}
 \ifPDFTeX\usepackage[T1]{fontenc}\fi
@@ -20,7 +20,11 @@ PACKAGES = r"""\documentclass[a4paper]{article}
 \usepackage[margin=16mm]{geometry}
 \usepackage{array,booktabs,graphicx}
 \emergencystretch=3em
-\makeatletter\@fptop=0pt\makeatother % pages of tables alone begin at the top
+\makeatletter\@fptop=0pt % pages of figures alone begin at the top
+% here, tables stay below their heading and do not float
+\renewenvironment{table}[1][]{\par\addvspace{9pt}\noindent\minipage{\linewidth}%
+  \def\@captype{table}}{\endminipage\par\addvspace{12pt}}
+\makeatother
 % a figure as large as it is, or as the page allows
 \newsavebox{\drawn}
 \newcommand{\fitted}[1]{\sbox{\drawn}{\includegraphics{#1}}%
@@ -53,9 +57,9 @@ def latex(findings: Findings, figures: bool) -> dict[str, str]:
     parts = [PACKAGES, _front(findings)]
     for name, (heading, _) in TABLES.items():
         if made[name]:
-            parts += [rf"\section{{{heading}}}", "", *_held([made[name]])]
+            parts += [rf"\section{{{heading}}}", "", made[name]]
     if figures and (drawn := _figures(findings)):
-        parts += [r"\section{Figures}", "", *_held(drawn)]
+        parts += [r"\clearpage", r"\section{Figures}", "", *_held(drawn)]
     whole = "\n".join([*parts, r"\end{document}", ""])
     tables = {f"tables/{name}.tex": NEEDED + body for name, body in made.items() if body}
     return {"report.tex": whole, **tables}
@@ -75,7 +79,9 @@ def _front(findings: Findings) -> str:
             r"\maketitle",
             "",
             r"\noindent Made by",
+            r"{\raggedright",  # letters of one width do not stretch to fill a line
             *(rf"\par\noindent\quad {code(str(command))}" for command in made),
+            r"\par}",
             "",
             rf"\medskip\noindent {prose(facts)}.",
             "",
@@ -94,14 +100,11 @@ def _tally(findings: Findings) -> str:
 
 
 def _held(floats: list[str]) -> Iterator[str]:
-    """Yield floats, a page begun where there are too many to be held back."""
-    since = 0
-    for one in floats:
-        since += one.count(r"\begin{table}") + one.count(r"\begin{figure}")
+    """Yield figures, a page begun where there are too many to be held back."""
+    for number, one in enumerate(floats, 1):
         yield one
-        if since >= FLOATS:
+        if number % FLOATS == 0:
             yield r"\clearpage"
-            since = 0
     yield r"\clearpage"
 
 

@@ -20,11 +20,10 @@ def results(findings: Findings, folder: str) -> str:
     rows = selection.runs(findings)
     tally = ", ".join(f"{count} {status}" for status, count in selection.statuses(findings))
     lost = sum(failed(row["status"], row["signal"]) for row in rows)
-    first = [f"{label or 'nobody'} {count}" for label, count in selection.wins(findings)]
     facts = {
         "runs": f"{len(rows)}: {tally}" if rows else "none",
         "failed": f"{lost}: {_reasons(rows)}" if lost else "no run",
-        "first at the tightest target": ", ".join(first) or None,
+        "first": ", ".join(_first(findings)) or "nobody",
         "folder": folder,
     }
     shown = [
@@ -51,6 +50,13 @@ def frame(title: str, rows: pd.DataFrame) -> str:
     some = selection.records(rows[columns].head(MOST))
     body = [[_cell(row[name]) for name in columns] for row in some]
     return card(title, {}, table(columns, body, _rest(len(rows)) or _none(len(rows))))
+
+
+def _first(findings: Findings) -> list[str]:
+    """Say who was first, how often and how often surely, over all kinds of instances."""
+    rows = selection.records(findings.standings)
+    return [f"{row['solver_label']} {row['firsts']} ({row['sure']} surely)" for row in rows
+            if row["where"] is None and row["firsts"]]  # fmt: skip
 
 
 def _reasons(rows: list[dict[str, Any]]) -> str:

@@ -188,11 +188,14 @@ def ratios(axes: Axes, races: Sequence[Race], labels: Sequence[str], styles: Sty
 
 
 def growth(axes: Axes, regime: Regime, styles: Styles) -> None:
-    """Draw seconds with set-up against the size, a line a solver."""
+    """Draw seconds with set-up against the size: a mark an instance, a line through medians."""
     axes.set(xscale="log", yscale="log", xlabel=regime.against, ylabel="seconds, with set-up")
     for label, points in regime.lines.items():
         sizes, seconds = (within(part, log=True) for part in zip(*points, strict=True))
-        axes.plot(sizes, seconds, **line(styles[label], WIDTH))
+        places = np.unique(sizes)
+        middle = [np.median(seconds[sizes == size]) for size in places]
+        axes.plot(places, middle, **line(styles[label], WIDTH) | {"marker": "none"})
+        axes.plot(sizes, seconds, **line(styles[label], WIDTH, False))
     drawn = [point for points in regime.lines.values() for point in points]
     ticks(axes.xaxis, [size for size, _ in drawn], power)
     ticks(axes.yaxis, [seconds for _, seconds in drawn], words.duration)
@@ -357,7 +360,9 @@ def ticks(axis: Axis, drawn: Sequence[float], word: Callable[[float], str]) -> N
     short = not drawn or max(drawn) < 50 * min(drawn)
     if drawn and max(drawn) < 5 * min(drawn):  # no decade in sight: plain numbers, evenly spaced
         axis.set_major_locator(MaxNLocator(4))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+        axis.set_major_formatter(
+            FuncFormatter(lambda value, _: f"{value:.3g}" if word is power else word(value))
+        )
     else:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=6))
         axis.set_major_formatter(FuncFormatter(lambda value, _: word(value)))

@@ -70,7 +70,9 @@ def _winners(findings: Findings) -> str:
 def _rates(findings: Findings) -> str:
     rows: list[Line] = []
     regime = None
-    for row in selection.records(findings.rates):
+    found = selection.records(findings.rates)
+    places = {name: n for n, name in enumerate(dict.fromkeys(row["regime"] for row in found))}
+    for row in sorted(found, key=lambda row: places[row["regime"]]):  # of several folders together
         if row["regime"] != regime:
             regime = row["regime"]
             rows.append(regime)

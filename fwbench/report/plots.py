@@ -34,7 +34,7 @@ def curves(
     axes: Axes | None,
     *,
     instance: str = "",
-    solvers: Sequence[str] = (),
+    solvers: str | Sequence[str] = (),
     measure: str = "",
     against: str = "k",
 ) -> Axes:
@@ -43,9 +43,8 @@ def curves(
     measure = _one(measure, shown.measures, "measure") if measure else shown.measures[0]
     against = _one(against, tuple(words.AXES), "axis")
     drawn = [curve.solver for curve in shown.curves]
-    for name in solvers:
-        _one(name, drawn, "solver")
-    wanted = set(solvers) or set(drawn)
+    asked = [solvers] if isinstance(solvers, str) else solvers
+    wanted = {_one(name, drawn, "solver") for name in asked} or set(drawn)
     styles = _styles(findings)
     with _look(axes):
         found = axes if axes is not None else canvas.shown_axes(WIDE, HIGH)
@@ -126,8 +125,8 @@ def agreement(findings: Findings, axes: Axes | None, *, instance: str = "") -> A
 
 def profile(
     found: Profiles,
-    axes: Axes | None,
     labels: Iterable[str],
+    axes: Axes | None,
     *,
     kind: str = "performance",
     cost: str = "",
@@ -153,7 +152,7 @@ def profile(
     targets = sorted(set(rows["target"]))
     if target is not None and target not in targets:
         known = ", ".join(words.power(one) for one in targets)
-        raise InvalidParameter(f"profiles are made to {known} of the scale; got {target:g}")
+        raise InvalidParameter(f"profiles are made to {known} of the scale; got {target!r}")
     target = targets[0] if target is None else target
     styles = words.styles([*labels, *contest.labels])
     looks = {name: styles[label] for name, label in

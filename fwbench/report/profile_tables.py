@@ -8,6 +8,7 @@ from typing import Any
 from fwbench.analysis.contests import Contest
 from fwbench.analysis.findings import Findings
 from fwbench.analysis.profiles import Profiles
+from fwbench.analysis.targets import TIED
 from fwbench.report import selection
 from fwbench.report.sentences import Part, Said, many, solvers
 from fwbench.report.words import NONE, count, duration, number, percent, power, times
@@ -124,7 +125,8 @@ def headline(profiles: Profiles) -> list[Said]:
         tightest = min((row["target"] for row in rows if row["high"] is not None), default=None)
         # who came there nowhere has a mean of limits alone
         here = [row for row in rows if row["target"] == tightest]
-        here = [row for row in here if row["failures"] < row["instances"]]
+        here = [row for row in here if row["failures"] < row["instances"] and
+                row["high"] is not None]  # fmt: skip
         here.sort(key=lambda row: row["high"])
         if here:
             said.append(_least(here, contest, cost))
@@ -143,21 +145,26 @@ def _least(here: list[Row], contest: Contest, cost: str) -> Said:
     misses = [
         f", {count(row['failures'])} of them missed" if row["failures"] else "" for row in here[:2]
     ]
-    sure = first["high"] < second["low"]
-    link = "needs" if sure else "is said to need"
+    sure = all(first["high"] < row["low"] for row in here[1:])
+    tied = cost != "lmo" and second["high"] < TIED * first["high"]  # calls do not jitter
+    link = "needs" if sure and not tied else "is said to need"
     least = f" {link} least, {unit(first['high'])} in the mean{misses[0]}; next is "
     end = f", {unit(second['high'])}{misses[1]}"
-    end += "." if sure else ": their brackets overlap."
+    end += f": less than {TIED}×, a tie." if tied else "." if sure else ": brackets overlap."
     names = ([row["solver"]] for row in (first, second))
     one, two = (solvers(name) for name in names)
     return [Part(begin), *one, Part(least), *two, Part(end)]
 
 
 def warnings(profiles: Profiles) -> list[Said]:
-    """Name the pairs of solvers whose order in a performance profile others turn round."""
+    """Name the pairs of solvers whose order in a performance profile others turn round.
+
+    The largest reversals come first, each pair once a cost.
+    """
     said: list[Said] = []
     seen: set[tuple[str, str, str]] = set()
-    for row in selection.records(profiles.pairs):
+    rows = selection.records(profiles.pairs)
+    for row in sorted(rows, key=lambda row: -(row["reversed_by"] or 0.0)):
         contest = profiles.contests[row["contest"]]
         key = (row["solver_a"], row["solver_b"], row["cost"])
         if row["reversed_at"] is None or key in seen:

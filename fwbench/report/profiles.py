@@ -91,7 +91,9 @@ def limits(axes: Axes, rows: pd.DataFrame, kind: str) -> None:
     high = float(ends.max()) * BEYOND if len(ends) else 10.0
     axes.set(xscale="log", xlim=within([low, max(high, 2 * low)], log=True), ylim=(-0.03, 1.03))
     axes.xaxis.set_major_locator(LogLocator(numticks=4))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: power(value)))
+    axes.xaxis.set_major_formatter(
+        FuncFormatter(lambda x, _: f"{x:g}" if 1e-2 <= x < 1e5 else power(x))
+    )
     axes.xaxis.set_minor_locator(NullLocator())
 
 

@@ -144,15 +144,6 @@ def winners(findings: Findings) -> list[Row]:
     return [row for row in all_winners(findings) if row["tightest"]]
 
 
-def wins(findings: Findings) -> list[tuple[str | None, int]]:
-    """Return how often each solver won at the tightest target, most first; None is nobody.
-
-    Ties are nobody's win, and where only one took part there was nothing to win.
-    """
-    contested = [row for row in winners(findings) if row["contest"] not in ("tied", "unopposed")]
-    return Counter(row["solver_label"] for row in contested).most_common()
-
-
 def curves(findings: Findings) -> list[Curve]:
     """Return the traces of all runs that left one, in the order of the runs.
 

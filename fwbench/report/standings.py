@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from fwbench.analysis.findings import Findings
+from fwbench.analysis.standings import RACES, TIE
 from fwbench.report.sentences import SOLVER, Part, Said, many, solvers, tallied
 from fwbench.report.words import count, missing, number, times
 
@@ -20,9 +21,11 @@ HEAD = (
 )  # fmt: skip
 NOTE = (
     "First: by seconds in the solver, set-up left out, at the tightest target from 1e-02 to 1e-08 "
-    "of the scale that anybody reached. Sure: its bracket, over all repetitions, lies below that "
-    "of everybody else. Alone: nobody else came there, so there was no race. Times the best: "
-    "geometric mean where it and another came there."
+    "of the scale that anybody reached in all its repetitions; a lead below 1.1× is a tie, and "
+    "nobody's. Sure: its bracket, over all repetitions, lies below that of everybody else (of "
+    "less than three timings, below half of that), on a quiet machine that it had alone. Alone: "
+    "nobody else came there, so there was no race. Times the best: geometric mean where it and "
+    "another came there."
 )
 
 
@@ -100,7 +103,8 @@ def headline(findings: Findings) -> list[Said]:
 
 def won(findings: Findings) -> list[Said]:
     """Say who won, where, by how much and how surely."""
-    said = [_winner(findings), _others(findings), _alone(findings), _doubts(findings)]
+    said = [_winner(findings), _surest(findings), _others(findings), _tied(findings),
+            _alone(findings), _doubts(findings)]  # fmt: skip
     return [one for one in said if one]
 
 
@@ -112,25 +116,64 @@ def _winner(findings: Findings) -> Said:
     firsts = findings.firsts
     if firsts.empty:
         return []
-    raced = firsts[firsts["contest"].isin(["sure", "unsure"])]
+    raced = firsts[firsts["contest"].isin(RACES)]
     several = f"{many(len(raced), 'race')} on {many(firsts['instance'].nunique(), 'instance')}"
     if raced.empty:
-        return [Part("Nobody was first: on no instance did two solvers come to the same target.")]
+        return [Part("Nobody was first: on no instance did two solvers race to the same target.")]
+    if (raced["contest"] == TIE).all():
+        return [Part(f"Nobody was first in {several}.")]
     rows = _rows(findings.standings[findings.standings["where"].isna()])
-    best = [row for row in rows if row["firsts"] == rows[0]["firsts"]]
-    text = f" first most often: {count(best[0]['firsts'])} of {several}"
+    best = _best(rows)
+    row, name = best[0], best[0]["solver_label"]
+    nothing = not any(one["sure"] for one in rows)
+    begin = [Part("No first place is sure. ")] if nothing else []
+    surely = "" if nothing else f", {_surely(row)}"
+    by = "by" if row["firsts"] == 1 else "by a median"
+    text = f" first most often: {count(row['firsts'])} of {several}"
     if len(raced) == 1:
         text = f" first in the only race on {many(firsts['instance'].nunique(), 'instance')}"
     if len(best) > 1:
         more = f" and {len(best) - NAMED} more" if len(best) > NAMED else ""
         names = solvers([row["solver_label"] for row in best[:NAMED]])
-        sure = ", ".join(count(row["sure"]) for row in best[:NAMED])
         leads = ", ".join(times(row["lead"]) for row in best[:NAMED])
-        end = f" each ({sure} surely), by a median {leads} over the next."
-        return [*names, Part(f"{more} were{text}{end}")]
-    row, name = best[0], best[0]["solver_label"]
-    end = f", {_surely(row)}, by a median {times(row['lead'])} over the next"
-    return [Part(name, SOLVER), Part(f" was{text}{end}{_where(findings, name)}.")]
+        end = f" each{surely}, {by} {leads} over the next."
+        return [*begin, *names, Part(f"{more} were{text}{end}")]
+    end = f"{surely}, {by} {times(row['lead'])} over the next{_where(findings, name)}."
+    return [*begin, Part(name, SOLVER), Part(f" was{text}{end}")]
+
+
+def _best(rows: list[Row]) -> list[Row]:
+    """Return who was first most often and, of these, surely most often."""
+    most = (rows[0]["firsts"], rows[0]["sure"])  # as they are ranked
+    return [row for row in rows if (row["firsts"], row["sure"]) == most]
+
+
+def _surest(findings: Findings) -> Said:
+    """Say who was surely first most often, where that is not who was first most often."""
+    if findings.standings.empty:
+        return []
+    rows = _rows(findings.standings[findings.standings["where"].isna()])
+    most = max((row["sure"] for row in rows), default=0)
+    if not most or any(row["sure"] == most and row["firsts"] == rows[0]["firsts"] for row in rows):
+        return []
+    best = [row for row in rows if row["sure"] == most]
+    more = f" and {len(best) - NAMED} more" if len(best) > NAMED else ""
+    names = solvers([row["solver_label"] for row in best[:NAMED]])
+    each = " each" if len(best) > 1 else ""
+    return [Part("Surely first most often: "), *names, Part(f"{more}, {many(most, 'time')}{each}.")]
+
+
+def _tied(findings: Findings) -> Said:
+    """Say how many races were ties, and between whom."""
+    if findings.firsts.empty:
+        return []
+    tied = findings.firsts[findings.firsts["contest"] == TIE]
+    if tied.empty:
+        return []
+    names = Counter([*tied["solver_label"], *tied["runner_up"]]).most_common()
+    pairs = [(str(name), f"in {count(n)}") for name, n in names]
+    begin = f"{many(len(tied), 'race')} {'was a tie' if len(tied) == 1 else 'were ties'}: "
+    return [Part(begin), *tallied(pairs, NAMED), Part(".")]
 
 
 def _where(findings: Findings, name: str) -> str:
@@ -156,8 +199,8 @@ def _others(findings: Findings) -> Said:
     if findings.standings.empty:
         return []
     rows = _rows(findings.standings[findings.standings["where"].isna()])
-    top = rows[0]["firsts"] if rows else 0
-    rest = [row for row in rows if 0 < row["firsts"] < top]
+    best = [row["solver_label"] for row in _best(rows)] if rows else []
+    rest = [row for row in rows if row["firsts"] and row["solver_label"] not in best]
     if not rest:
         return []
     pairs = [
@@ -205,7 +248,10 @@ def _failed(findings: Findings) -> Said:
     lost = sorted((row for row in rows if row["failures"]), key=lambda row: -row["failures"])
     total = sum(row["runs"] for row in rows)
     if not lost:
-        return [Part(f"None of {many(total, 'run')} failed.")] if total else []
+        none = (
+            "The only run did not fail." if total == 1 else f"None of {count(total)} runs failed."
+        )
+        return [Part(none)] if total else []
     pairs = [(row["solver_label"], count(row["failures"])) for row in lost]
     failed = sum(row["failures"] for row in lost)
     begin = f"{count(failed)} of {many(total, 'run')} failed: "

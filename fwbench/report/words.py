@@ -164,7 +164,8 @@ def ahead(winner: dict[str, Any]) -> str:
         return times(winner["ratio"])
     if winner["contest"] == "tied":
         return f"tied, {times(winner['ratio'])}"
-    return {"alone": "nobody else", "unopposed": "no rival"}.get(winner["contest"], NONE)
+    others = {"alone": "nobody else", "unopposed": "no rival", "start": "from its start"}
+    return others.get(winner["contest"], NONE)
 
 
 def text(value: Any) -> str:

@@ -97,6 +97,36 @@ NONSENSE = (
 )
 
 
+@pytest.mark.parametrize(
+    "address", ["instance=nobody", "axis=what", "target=soon", "target=", "theme=pink", "over=all"]
+)
+def test_a_value_that_is_not_offered_is_not_chosen(opened: Opened, address: str) -> None:
+    page = opened("made")
+    usual = page.view(), page.charts(PANELS)
+    page = opened("made", address)
+    assert (page.view(), page.charts(PANELS)) == usual
+
+
+def test_curves_of_the_first_instance_say_that_they_are(opened: Opened) -> None:
+    page = opened("made")
+    said = "return document.querySelector('#curves-first').textContent"
+    assert page.run(said).startswith("the first of ")
+    page.choose("#instance", page.options("#instance")[2])
+    assert page.run(said) == ""
+
+
+def test_without_scripts_the_tables_stand_and_no_control_does(opened: Opened) -> None:
+    page = opened("tables")
+    page.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        page.open()
+        assert page.visible("noscript p") == 1
+        assert page.visible(".choices, .controls") == 0
+        assert page.visible("#winners tbody tr") > 1
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
 def test_an_address_that_says_nothing_does_no_harm(opened: Opened) -> None:
     page = opened("made", NONSENSE[0])
     for address in NONSENSE[1:]:

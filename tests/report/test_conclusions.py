@@ -74,13 +74,39 @@ def test_who_won_is_told_with_where_how_much_and_how_surely(findings: Findings) 
 
 
 def test_several_that_were_first_as_often_share_the_sentence(findings: Findings) -> None:
-    rows = [standing(name, 1, sure) for name, sure in (("a", 1), ("b", 0))]
-    races = [race("i", "a", "sure"), race("j", "b", "unsure", doubts="brackets that overlap")]
+    races = [race("i", "a", "sure"), race("j", "b", "sure")]
+    rows = [standing(name, 1, 1) for name in ("a", "b")]
     [first, *_] = told(standings.headline(stood(findings, rows, races)))
     assert first == (
-        "a and b were first most often: 1 of 2 races on 2 instances each (1, 0 surely), "
-        "by a median 3.0×, 3.0× over the next."
+        "a and b were first most often: 1 of 2 races on 2 instances each, surely, "
+        "by 3.0×, 3.0× over the next."
     )
+    races[1] |= {"contest": "unsure", "doubts": "brackets that overlap"}
+    rows[1] |= {"sure": 0, "unsure": 1}  # not beside one who was so surely
+    said = told(standings.headline(stood(findings, rows, races)))
+    assert said[0].startswith("a was first most often: 1 of 2 races on 2 instances, surely, by")
+    assert said[1] == "Then b 1 (0 surely)."
+
+
+def test_where_nothing_is_sure_that_comes_first(findings: Findings) -> None:
+    races = [race(i, "a", "unsure", doubts="a noisy machine") for i in "ij"]
+    [first, *_] = told(standings.headline(stood(findings, [standing("a", 2, 0)], races)))
+    assert first.startswith("No first place is sure. a was first most often: 2 of 2 races on 2")
+    races += [race("k", "b", "sure")]
+    rows = [standing("a", 2, 0), standing("b", 1, 1)]
+    said = told(standings.headline(stood(findings, rows, races)))
+    assert said[1] == "Surely first most often: b, 1 time."
+
+
+def test_ties_are_counted_and_nobodys(findings: Findings) -> None:
+    races = [race(i, "a", "tied", runner_up="b") for i in "ij"] + [race("k", "a", "sure")]
+    said = told(standings.headline(stood(findings, [standing("a", 1, 1)], races)))
+    assert said[0].startswith("a was first most often: 1 of 3 races on 3 instances")
+    assert "2 races were ties: a in 2, b in 2." in said
+    said = told(standings.headline(stood(findings, [standing("a", 0, 0)], races[:2])))
+    assert said[:2] == [
+        "Nobody was first in 2 races on 2 instances.", "2 races were ties: a in 2, b in 2.",
+    ]  # fmt: skip
 
 
 def test_repeated_runs_are_not_asked_to_be_repeated(findings: Findings) -> None:
@@ -241,6 +267,21 @@ def test_who_needs_least_is_told_without_those_that_came_nowhere() -> None:
 
 
 @pytest.mark.parametrize(
+    ("cost", "link", "end"),
+    [("seconds", "is said to need", "10.5 s: less than 1.1×, a tie."), ("lmo", "needs", "10.5.")],
+)
+def test_seconds_that_differ_by_less_than_they_jitter_are_a_tie(
+    cost: str, link: str, end: str
+) -> None:
+    made = compared()
+    contest = replace(made.contests[0], variant="defaults", cost=cost)
+    means = made.means.iloc[:2].assign(low=[10.0, 10.5], high=[10.0, 10.5], failures=0)
+    [said] = told(profile_tables.headline(replace(made, contests=(contest,), means=means)))
+    assert f" {link} least, " in said
+    assert said.endswith(end)
+
+
+@pytest.mark.parametrize(
     ("without", "end"), [(None, "the others are left out."), ("a, best of 2", None)]
 )
 def test_a_reversal_names_the_two_and_who_turns_them(without: str | None, end: str | None) -> None:
@@ -251,6 +292,14 @@ def test_a_reversal_names_the_two_and_who_turns_them(without: str | None, end: s
         f"when {end or 'a, best of 2 is left out.'}"
     )
     assert profile_tables.warnings(compared()) == []
+
+
+def test_of_several_reversals_of_two_the_largest_is_told() -> None:
+    made = compared(reversed_at=2.0, reversed_by=1 / 3)
+    small = made.pairs.assign(reversed_at=9.0, reversed_by=0.1)
+    both = replace(made, pairs=pd.concat([small, made.pairs], ignore_index=True))
+    [said] = told(profile_tables.warnings(both))
+    assert "at 2.0× the best" in said
 
 
 # -- names, and nothing ---------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from fwbench.analysis.findings import Findings
 from fwbench.report import canvas, selection, words
 from fwbench.report.captions import captions
 from fwbench.report.exhibits import Convergence, Overview, convergences, exhibits
-from fwbench.report.figures import convergence, draw, figures, overview
+from fwbench.report.figures import convergence, draw, figures, growth, overview
 
 from .made_findings import HOSTILE, empty_findings, made_findings
 
@@ -121,6 +121,25 @@ def test_hull_without_an_inside_can_be_drawn(findings: Findings) -> None:
         paths=(),
     )
     assert len(figures(replace(empty_findings(), pictures=(flat,)))) == 4
+
+
+def test_growth_goes_through_the_median_of_each_size() -> None:
+    seeds = [(50, 1e-4), (50, 2e-4), (50, 9e-4), (200, 3e-4), (200, 4e-4), (200, 5e-4)]
+    regime = selection.Regime("family[d=5]", "n", {"away_steps": seeds})
+    (axes,) = growth([regime], words.styles(["away_steps"])).axes
+    path, marks = axes.lines
+    assert np.allclose(path.get_xydata(), [(50, 2e-4), (200, 4e-4)])
+    assert path.get_linestyle() != "None"
+    assert np.allclose(marks.get_xydata(), seeds)
+    assert marks.get_linestyle() == "None"
+
+
+def test_seconds_on_an_axis_without_a_decade_are_seconds() -> None:
+    regime = selection.Regime("family[d=5]", "n", {"away_steps": [(50, 1.1e-4), (200, 2.2e-4)]})
+    figure = growth([regime], words.styles(["away_steps"]))
+    figure.draw_without_rendering()
+    shown = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert "120 µs" in shown or "160 µs" in shown
 
 
 def test_no_run_makes_no_figure() -> None:

@@ -2,17 +2,18 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 import numpy as np
 
 from fwbench.analysis.findings import Findings
 from fwbench.errors import visible
 from fwbench.report import words
-from fwbench.report.html import TEMPLATES, html
-from fwbench.report.selection import CURVE_ROWS, FAILED
+from fwbench.report.html import MARKS, TEMPLATES, html
+from fwbench.report.selection import CURVE_ROWS, FAILED, failures
 
 from .made_findings import HOSTILE, TRACEBACK, empty_findings, made_findings
 
@@ -118,6 +119,37 @@ def test_first_line_says_what_made_it_and_leads_to_more(page: str, findings: Fin
     for shown in (f"{len(findings.runs)} runs: 7 solvers on 6 instances", "2026-09-14 10:21",
                   "fwbench 0.1.0", "Imaginary CPU", 'href="#environment"'):  # fmt: skip
         assert shown in head
+
+
+def test_first_line_says_how_many_runs_failed(page: str, findings: Findings) -> None:
+    count = len(failures(findings))
+    assert count > 1
+    assert f"{count} runs failed, " in page[page.index("<header>") : page.index("</header>")]
+    bad = [row["run_id"] for row in failures(findings)]
+    runs = findings.runs[~findings.runs["run_id"].isin(bad)]
+    assert "no run failed." in html(replace(empty_findings(), runs=runs))
+
+
+def test_instances_that_share_a_label_have_their_full_names(findings: Findings) -> None:
+    first, second, *_ = instances = list(dict.fromkeys(findings.runs["instance"]))
+    tables = {name: getattr(findings, name) for name in ("runs", "winners")}
+    same = {
+        name: table.assign(
+            instance_label=table["instance_label"].mask(
+                table["instance"].isin([first, second]), "alike"
+            )
+        )
+        for name, table in tables.items()
+    }
+    made = html(replace(findings, **same))
+    options = re.findall(r'<option value="([^"]*)" data-name', made)
+    assert len(set(options)) == len(instances)
+    assert {first, second} <= {unescape(option) for option in options}
+    found = re.search(r'id="data">(.*?)</script>', made, re.S)
+    assert found
+    data = json.loads(found[1])
+    assert len(data["instances"]) == len(set(data["instances"])) == len(data["captions"])
+    assert "alike" not in made
 
 
 def test_environment_holds_what_repeats_the_runs(page: str) -> None:
@@ -313,17 +345,24 @@ def test_nonfinite_is_null_and_zero_stays_zero(findings: Findings) -> None:
 
 
 def test_solver_looks_the_same_in_tables_and_curves(page: str) -> None:
-    for solver in data_of(page)["solvers"]:
+    for place, solver in enumerate(data_of(page)["solvers"]):
         if "<" in solver["label"]:
             continue
         dash = (
             "" if solver["dash"] == "solid" else solver["dash"].replace("px", "").replace(",", " ")
         )
-        drawn = f'stroke="{solver["colour"]}" stroke-width="2.4" stroke-dasharray="{dash}"'
         named = re.escape(solver["label"]).replace(r"\[", r"(?:<wbr>)?\[")
-        chips = re.findall(rf"<line [^>]*?({re.escape(drawn)})?/></svg><span>{named}</span>", page)
-        assert chips
-        assert all(chips)
+        chips = set(re.findall(rf'<i class="chip chip-(\d+)"></i><span>{named}</span>', page))
+        assert chips == {str(place)}
+        (rule,) = re.findall(rf'\.chip-{place} .*url\("data:image/svg\+xml,(.*)"\);', page)
+        drawn = unquote(rule)
+        assert f'stroke="{solver["colour"]}"' in drawn
+        assert f'stroke-dasharray="{dash}"' in drawn
+        assert MARKS[solver["symbol"]] in drawn
+
+
+def test_every_symbol_has_a_mark() -> None:
+    assert set(MARKS) == set(words.SYMBOLS)
 
 
 def test_picture_cells_name_their_atoms(page: str, findings: Findings) -> None:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -225,6 +226,30 @@ def test_it_compiles(engine: str, findings: Findings, tmp_path: Path) -> None:
         f"{single}\\begin{{document}}\n{inputs}\\end{{document}}\n"
     )
     compiled(engine, tmp_path)
+
+
+def test_headings_stay_with_their_tables(findings: Findings, tmp_path: Path) -> None:
+    """Small tables share pages, and no page ends with a heading."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("no pdflatex here: apt-get install texlive-latex-recommended")
+    whole = latex(findings, figures=False)["report.tex"]
+    noted = re.sub(r"(\\section\{[^}]*\})", r"\1\\write16{HEAD:\\thepage}", whole)
+    (tmp_path / "report.tex").write_text(
+        re.sub(r"\\toprule", r"\\toprule\\noalign{\\write16{RULE:\\thepage}}", noted)
+    )
+    found = re.findall(r"(HEAD|RULE):(\d+)", compiled("pdflatex", tmp_path))
+    heads = [place for place, (what, _) in enumerate(found) if what == "HEAD"]
+    assert len(heads) == whole.count(r"\section")
+    assert all(found[place + 1] == ("RULE", found[place][1]) for place in heads)
+    assert len({page for what, page in found if what == "HEAD"}) < len(heads)
+
+
+def test_regimes_of_several_folders_stand_together(findings: Findings) -> None:
+    rates = findings.rates[findings.rates["regime"].isin(findings.rates["regime"].unique()[:2])]
+    twice = pd.concat([rates, rates.assign(solver_label=rates["solver_label"] + " · after")])
+    made = dataclasses.replace(findings, rates=twice.reset_index(drop=True))
+    text = latex(made, figures=False)["tables/rates.tex"]
+    assert text.count(r"\multicolumn") == 2
 
 
 def test_figures_are_found_beside_it(findings: Findings, tmp_path: Path) -> None:

@@ -79,6 +79,17 @@ def test_results_show_a_headline_and_a_table(results: Results) -> None:
     assert shown.tags.count("tr") == 4 + 1 + 40
 
 
+def test_a_headline_counts_first_places_as_the_report_does(findings: Findings) -> None:
+    from fwbench.report import notebook, standings
+
+    told = [(row["solver"], row["cells"][1][0], row["cells"][2][0])
+            for row in standings.table(findings) if row["cells"][1][1]]  # fmt: skip
+    shown = read(notebook.results(findings, "f")).text
+    assert ", ".join(f"{name} {n} ({sure} surely)" for name, n, sure in told) in shown
+    assert told
+    assert "\nnobody\n" in read(notebook.results(empty_findings(), "f")).text
+
+
 def test_a_failed_run_comes_first(results: Results) -> None:
     text = read(results._repr_html_()).text
     assert text.index("wrong\n") < text.index("converged\n")
@@ -201,6 +212,26 @@ def test_given_axes_are_drawn_on(results: Results) -> None:
     assert right.get_title() == "data profile, to 1e-02 of the scale"
 
 
+def test_one_solver_needs_no_list(results: Results) -> None:
+    axes = results.curves().plot(Figure().subplots(), against="seconds", solvers="away_steps")
+    assert len(axes.lines) == 1
+
+
+def test_rests_have_the_names_of_instance_and_solver(results: Results) -> None:
+    found = results.fixed_points()
+    assert len(found) == len(results.findings.fixed_points)
+    names = results.runs.set_index("run_id")["solver_label"]
+    assert (found["solver_label"] == found["run_id"].map(names)).all()
+    assert "away_steps" in read(found._repr_html_()).text
+
+
+def test_a_prompt_shows_no_more_than_a_table(results: Results) -> None:
+    assert repr(results) == f"Results({str(results.folder)!r}, {len(results.runs)} runs)"
+    assert repr(results.curves()).startswith("Curves\n")
+    for name in (*PLOTTED, "profiles"):
+        assert len(repr(getattr(results, name)()).split("\n")) < 70, name
+
+
 def test_what_is_drawn_can_be_chosen(results: Results) -> None:
     axes = results.curves().plot(instance="digits[class=3,target=8]", measure="gap")
     assert axes.get_title() == "digits[class=3,target=8]"
@@ -223,6 +254,13 @@ def test_what_is_drawn_can_be_chosen(results: Results) -> None:
         ("growth", {"regime": "x"}, "no regime is called 'x'"),
         ("profiles", {"target": 0.5}, "profiles are made to 1e-08, 1e-02 of the scale; got 0.5"),
         ("profiles", {"cost": "hours"}, "no cost is called 'hours'"),
+        ("profiles", {"target": "1e-2"}, "profiles are made to 1e-08, 1e-02"),
+        ("profiles", {"costs": "lmo"}, "no choice 'costs'; name what is drawn: kind, cost, target"),
+        ("curves", {"solver": "x"}, "no choice 'solver'; name what is drawn: instance, solvers"),
+        ("curves", {"solvers": "away_step"}, "'away_step'; did you mean away_steps"),
+        ("curves", {"axes": "digits"}, "one matplotlib Axes; got str; name what is drawn: inst"),
+        ("profiles", {"axes": Figure()}, "one matplotlib Axes; got Figure"),
+        ("standings", {"instance": "x"}, "no choice 'instance'; there is nothing to choose"),
     ],
 )
 def test_a_wrong_choice_is_named(

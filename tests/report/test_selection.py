@@ -29,12 +29,6 @@ def test_tightest_is_the_smallest_that_was_reached(
     assert [row["target"] for row in selection.winners(made)] == [expected]
 
 
-def test_wins_count_places_that_nobody_won() -> None:
-    rows = [place(1e-2, "s"), place(1e-2, None, "b"), place(1e-2, "s", "c")]
-    made = replace(empty_findings(), winners=frame("winners", rows))
-    assert selection.wins(made) == [("s", 2), (None, 1)]
-
-
 def test_skipped_runs_are_counted_by_reason(findings: Findings) -> None:
     assert dict(selection.skipped(findings)) == {
         "cvxpy_reference runs on convex kinds only": 3,

@@ -74,6 +74,15 @@ def test_the_first_law_whose_place_is_met_is_the_promise():
     assert of_one_run(())["promised_class"] is None
 
 
+@pytest.mark.parametrize(("high", "share"), [(1.1, 9.0 / 8.0), (1.5, None)])
+def test_a_bound_is_broken_only_where_the_reference_leaves_no_doubt(high, share):
+    trace = pd.DataFrame({"run_id": "r", "k": [0, 1], "suboptimality": [4.0, 3.0]})
+    runs = pd.DataFrame([instance("face", 1e-9) | {"reference_low": 1.0, "reference_high": high}])
+    law = Law("sublinear", -1.0, 2.0).plain()
+    [row] = promised(runs, trace, {"r": [law]}, {"i": "face"}).to_dict("records")
+    assert row["bound_share"] == (None if share is None else pytest.approx(share))
+
+
 def test_the_share_of_a_bound_is_the_largest_after_the_start():
     row = of_one_run((Law("sublinear", -1.0, 2.0),))
     assert row["bound_constant"] == 2.0

@@ -246,7 +246,9 @@ def test_a_failure_at_one_tolerance_is_none_at_another():
 def test_a_start_that_is_optimal_takes_no_time():
     row = won(1e-8, ("a", "converged", {E8: 0.0}), ("b", "converged", {E8: 0.0}))
     assert (row.seconds, row.reached) == (0.0, 2)
-    assert (row.ratio, row.contest) == (1.0, "tied")
+    assert (row.ratio, row.contest) == (1.0, "start")
+    row = won(1e-8, ("a", "converged", {E8: 0.0}), ("b", "converged", {E8: 1.0}))
+    assert (row.solver_label, row.contest) == ("a", "start")
 
 
 def test_seconds_are_those_of_one_call_by_the_share_of_its_steps():

@@ -80,26 +80,13 @@ function legendButton(solver) {
   const button = document.createElement("button");
   button.type = "button";
   button.setAttribute("aria-pressed", String(!hiddenSolver(solver)));
-  button.append(chip(look), visible(look.label));
+  button.append(Object.assign(document.createElement("i"), { className: `chip chip-${solver}` }), visible(look.label));
   button.addEventListener("click", () => {
     const hidden = state.get("hidden");
     if (!hidden.delete(look.label)) hidden.add(look.label);
     state.set({ hidden });
   });
   return button;
-}
-
-function chip(look) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 30 10");
-  svg.setAttribute("aria-hidden", "true");
-  svg.classList.add("chip");
-  const line = document.createElementNS(svg.namespaceURI, "line");
-  const dash = look.dash === "solid" ? "" : look.dash.replace(/px/g, "");
-  Object.entries({ x1: 1, y1: 5, x2: 29, y2: 5, stroke: look.colour, "stroke-width": 2.4, "stroke-dasharray": dash })
-    .forEach(([name, value]) => line.setAttribute(name, value));
-  svg.append(line);
-  return svg;
 }
 
 function listed(box, notes) {
@@ -236,6 +223,7 @@ function showCurves() {
   const label = visible(data.instances[instance] ?? state.get("instance"));
   find("curves-caption").textContent = seeds ? "" : data.captions[instance] ?? "";
   find("curves-of").textContent = seeds ? `${visible(data.regimes[regime].label)}, ${data.regimes[regime].instances.length} seeds together` : label;
+  find("curves-first").textContent = state.get("instance") || data.instances.length < 2 ? "" : `the first of ${data.instances.length}; the list of instances above chooses another`;
   find("over").hidden = regime < 0;
   if (regime >= 0) find("over-seeds").textContent = `all ${data.regimes[regime].instances.length} seeds`;
   for (const input of document.querySelectorAll("input[name=axis]")) input.checked = input.value === axis;

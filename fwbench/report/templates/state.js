@@ -8,6 +8,11 @@ const state = (() => {
   const defaults = { at: "", instance: "", axis: Object.keys(data.axes ?? {})[0] ?? "seconds", measure: "", over: "", growth: "", target: "tightest", theme: "auto", profile: "" };
   const known = (key) => Object.hasOwn(defaults, key) || /^(q|sort)-/.test(key);
   const usual = (key) => (Object.hasOwn(defaults, key) ? defaults[key] : "");
+  // A value that the page has no control for, from another report or mistyped, counts as none.
+  const offered = (key, value) => {
+    const controls = [...(find(key)?.options ?? document.querySelectorAll(`input[type=radio][name="${CSS.escape(key)}"]`))];
+    return !controls.length || controls.some((control) => control.value === value);
+  };
   let chosen = new Map();          // what differs from the default, as texts
   let hidden = new Set();          // solver labels
   const listeners = [];
@@ -28,7 +33,7 @@ const state = (() => {
       return [new Map([...chosen, ["at", at]]), hidden];
     }
     const words = new URLSearchParams(text);
-    return [new Map([...words].filter(([key, value]) => known(key) && value !== usual(key))), new Set(words.getAll("hidden"))];
+    return [new Map([...words].filter(([key, value]) => known(key) && value !== usual(key) && offered(key, value))), new Set(words.getAll("hidden"))];
   }
 
   function remember(push) {

@@ -124,10 +124,7 @@ function bar() {
   const instance = find("instance");
   if (instance) {
     instance.addEventListener("change", () => state.set({ instance: instance.value }));
-    state.on(["instance"], () => {
-      const known = [...instance.options].some((option) => option.value === state.get("instance"));
-      instance.value = known ? state.get("instance") : "";
-    });
+    state.on(["instance"], () => { instance.value = state.get("instance"); });
   }
   const target = find("target");
   if (target) {
@@ -137,9 +134,8 @@ function bar() {
   const colours = find("theme");
   colours.addEventListener("change", () => state.set({ theme: colours.value }));
   state.on(["theme"], () => {
-    const wanted = ["light", "dark"].includes(state.get("theme")) ? state.get("theme") : "auto";
-    colours.value = wanted;
-    document.documentElement.dataset.theme = printing ? "light" : wanted;
+    colours.value = state.get("theme");
+    document.documentElement.dataset.theme = printing ? "light" : state.get("theme");
   });
   // Paper is white: charts are drawn anew before, and as they were afterwards.
   addEventListener("beforeprint", () => { printing = true; state.again(["theme"]); });
