@@ -4,17 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := fwbench solvers problems tests
 
-.PHONY: run test slow bench ratios layers check format clean
+.PHONY: run test most faults slow bench ratios layers check format clean
 
 run: $(VENV)/.installed  ## run the default suite and write a report
 	$(BIN)/fwbench run
 
-# Time limits, kills and a browser are tried on a machine that does nothing else meanwhile.
-ALONE := tests/faults tests/browser
-
+# What is tried in processes of its own mostly waits: it goes on beside the rest.
 test: check  ## all tests but the slow ones
-	$(BIN)/python -m pytest -m "not slow" -q -n 2 $(ALONE:%=--ignore=%)
-	$(BIN)/python -m pytest -m "not slow" -q $(ALONE)
+	$(MAKE) --no-print-directory -j 2 most faults
+
+most: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m "not slow" -q -n 2 --ignore=tests/faults
+
+faults: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m "not slow" -q tests/faults
 
 slow: $(VENV)/.installed-dev  ## the slow tests
 	$(BIN)/python -m pytest -m slow -q

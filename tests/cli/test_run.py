@@ -73,6 +73,7 @@ def test_moving_keys_lose_the_origin(fwbench):
     assert fixed["steps"] == 1000
 
 
+@pytest.mark.slow
 def test_real_data_is_shipped(fwbench):
     done = fwbench(
         "run",

@@ -275,6 +275,7 @@ def test_a_run_verifies_the_claims_of_its_suite(fwbench, suite):
     assert {p: p.read_bytes() for p in Path("r").rglob("*") if p.is_file()} == before
 
 
+@pytest.mark.slow
 def test_a_folder_run_again_verifies_its_claims_again(fwbench, suite):
     assert fwbench("run", suite, "--out", "r", "--no-report").code == AS_EXPECTED
     Path("r/claims.json").unlink()

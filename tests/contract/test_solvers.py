@@ -363,6 +363,7 @@ print(sum(len(kernel.signatures) for kernel in kernels))
 """
 
 
+@pytest.mark.slow
 def test_no_kernel_is_compiled_inside_the_clock(tmp_path):
     fortran = QuadraticOverHull(np.asfortranarray(GAUSS), 1.0, LINEAR)
     runs = []

@@ -299,6 +299,7 @@ def waiting(shipped, tmp_path, address, *others):
         )
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_what_there_is_and_ends_workers_of_its_own(shipped, tmp_path):
     session = waiting(
         shipped, tmp_path, "local", "frank_wolfe[step=exact]", f"{shipped}[mode=crash]"

@@ -84,7 +84,8 @@ def test_a_run_has_its_threads_its_core_and_no_collector(tmp_path, threads):
     assert found["pid"] != os.getpid()
 
 
-def burn(seconds):
+def burn(seconds, begun):
+    begun.release()
     until = monotonic() + seconds
     while monotonic() < until:
         pass
@@ -93,10 +94,15 @@ def burn(seconds):
 def test_a_run_on_a_disturbed_machine_says_so(tmp_path):
     path = solver_file(tmp_path, at=2)
     spawn = multiprocessing.get_context("spawn")
-    burning = [spawn.Process(target=burn, args=(60,)) for _ in range(2 * (os.cpu_count() or 1))]
+    begun = spawn.Semaphore(0)
+    burning = [
+        spawn.Process(target=burn, args=(60, begun)) for _ in range(2 * (os.cpu_count() or 1))
+    ]
     for process in burning:
         process.start()
     try:
+        for _ in burning:  # they are slow to start, and one that has not is no disturbance
+            assert begun.acquire(timeout=60)
         [found] = done_by(Pool(), tasks(f"{path}[kind=busy]", max_steps=20))
     finally:
         for process in burning:

@@ -58,12 +58,14 @@ def test_a_run_that_ends_just_in_time_is_left_alone(tmp_path, pool, monkeypatch)
     assert found["gap"] is not None
 
 
+@pytest.mark.slow
 def test_the_time_of_another_run_does_not_count(tmp_path, pool):
     path = solver_file(tmp_path)
     found = ends(pool, tasks(f"{path}[kind=nap]", repeat=3, max_seconds=1.2, max_steps=20))
     assert [each["status"] for each in found] == ["budget"] * 3
 
 
+@pytest.mark.slow
 def test_a_solver_that_hangs_in_its_very_first_step_is_not_waited_for(tmp_path):
     path = solver_file(tmp_path, at=1)
     path.write_text(path.read_text().replace("len(INITS) > 1", "True"))  # in the warm-up too

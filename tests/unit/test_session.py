@@ -386,6 +386,7 @@ def own_solvers(folder):
         yield written(folder, source, f"{name}.py")
 
 
+@pytest.mark.slow
 def test_resuming_does_the_runs_of_an_edited_solver_again(tmp_path):
     a, b = own_solvers(tmp_path)
     tasks = asked(problems=(CONVEX, "min_norm_point[n=9,d=2]"), solvers=(a, b, "away_steps"))
