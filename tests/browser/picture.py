@@ -34,7 +34,9 @@ def picture(driver: Chrome, report: Path) -> bytes:
     )
     image = Image.open(io.BytesIO(base64.b64decode(taken["data"]))).convert("RGB")
     written = io.BytesIO()
-    image.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(written, "PNG", optimize=True)
+    image.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        written, "PNG", optimize=True
+    )
     return written.getvalue()
 
 
