@@ -4,19 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := fwbench solvers problems tests
 
-.PHONY: run test most faults slow bench ratios layers check format clean
+.PHONY: run test slow bench ratios layers check format clean
 
 run: $(VENV)/.installed  ## run the default suite and write a report
 	$(BIN)/fwbench run
 
-# What is tried in processes of its own mostly waits: it goes on beside the rest.
+# Time limits and kills are tried on a machine that does nothing else meanwhile.
 test: check  ## all tests but the slow ones
-	$(MAKE) --no-print-directory -j 2 most faults
-
-most: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "not slow" -q -n 2 --ignore=tests/faults
-
-faults: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "not slow" -q tests/faults
 
 slow: $(VENV)/.installed-dev  ## the slow tests

@@ -18,6 +18,7 @@ ROWS = {
 
 
 @pytest.mark.parametrize("part", ratios.PARTS, ids=lambda part: part.__name__)
+@pytest.mark.slow
 def test_every_part_of_the_table_is_measured(part, capsys):
     if part.__name__ in ("against_duals", "against_nnls"):
         pytest.importorskip("daqp", reason="the extra `peers` is not installed")

@@ -20,6 +20,7 @@ def table(folder, name="runs"):
 # -- the main job ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_comparison_certifies_who_is_optimal_and_repeats_itself(fwbench):
     done = fwbench(
         "run", "-p", "min_norm_point[n=200,d=20,shift=1]",

@@ -394,6 +394,7 @@ def test_a_rule_that_kills_its_process_costs_that_rule_alone(slip, said):
     assert not checked.passed
 
 
+@pytest.mark.slow
 def test_what_kills_every_process_is_left_alone_soon():
     checked = Checked(f'{quoted(SLIPPING)}[slip="exit code always"]')
     findings = list(check(checked))

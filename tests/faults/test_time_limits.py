@@ -37,6 +37,7 @@ def test_a_run_is_ended_soon_after_its_limit_wherever_it_hangs(tmp_path, pool, k
             assert "in act" in found["traceback"]
 
 
+@pytest.mark.slow
 def test_what_is_not_on_the_clock_does_not_count(tmp_path, pool):
     slow = solver_file(tmp_path, "slow", at_import="time.sleep(0.6)")
     kinds = "slow_points,slow_prepare,good"
