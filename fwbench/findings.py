@@ -113,9 +113,9 @@ def _concluded(given: Gathered) -> Findings:
     for _, group in itertools.groupby(
         sorted(records, key=lambda r: r["row"]["instance"]), key=lambda r: r["row"]["instance"]
     ):
-        together = list(group)
-        low, high = _reference(together)
-        for record in together:
+        alike = list(group)
+        low, high = _reference(alike)
+        for record in alike:
             row, measure, column = _row(record, low, high)
             runs.append(row | {"folder": record["row"].get("folder")})
             traces += _trace(record, measure, column)

@@ -23,9 +23,9 @@ NOTE = (
     "First: by seconds in the solver, set-up left out, at the tightest target from 1e-02 to 1e-08 "
     "of the scale that anybody reached in all its repetitions; a lead below 1.1× is a tie, and "
     "nobody's. Sure: its bracket, over all repetitions, lies below that of everybody else (of "
-    "less than three timings, below half of that), on a quiet machine that it had alone. Alone: "
-    "nobody else came there, so there was no race. Times the best: geometric mean where it and "
-    "another came there."
+    "less than three timings, below half of that), on one machine, quiet and not shared unless the "
+    "lead is tenfold, and no random chain took part. Alone: nobody else came there: no race. Times "
+    "the best: geometric mean where it and another came there."
 )
 
 

@@ -16,7 +16,7 @@ TABLES, FIGURES = "tables", "figures"
 KNOWN = {
     "figures": re.compile(
         r"(overview|ratios|growth|heads|(convergence|seeds|plane|atlas|paper|profile|claim)-.+)"
-        r"\.(png|pdf)",
+        r"\.(png|pdf)|captions\.md",
         re.DOTALL,
     ),
     "latex": re.compile(
@@ -108,10 +108,15 @@ def _contents(findings: Findings, formats: frozenset[str]) -> Iterator[tuple[str
 
         yield "summary.md", summary(findings, figures="figures" in formats).encode()
     if "figures" in formats:
+        from fwbench.report.captions import captions
         from fwbench.report.figures import figures
+        from fwbench.report.markdown import prose
 
         for name, content in figures(findings).items():
             yield f"{FIGURES}/{name}", content
+        if told := captions(findings):
+            parts = [f"## {prose(stem)}\n\n{prose(caption)}" for stem, caption in told.items()]
+            yield f"{FIGURES}/captions.md", ("\n\n".join(["# Captions", *parts]) + "\n").encode()
     if "latex" in formats:
         from fwbench.report.latex import latex
 

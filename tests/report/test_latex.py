@@ -30,6 +30,7 @@ ODD = (
     "β ∞ – — … × ≤ ½ ‖x‖² ⟨x, Qx⟩ 10⁻³ x₁",
     "é Å ő ñ ß ø ł İ ǆ 漢字 \U0001f600 e\u0301",
     "\x1b[31m red \u202e bidi \u200b \x00 \r\n line",
+    "\U00016ac0 \u0663 \u0967e\u0967",  # digits too, but not of TeX
     "%comment",
     "^^5cinput{x}",
     "very_long_" * 40,

@@ -6,6 +6,7 @@ import pytest
 from fwbench.analysis.findings import Findings
 from fwbench.errors import InvalidParameter
 from fwbench.report.exhibits import exhibits
+from fwbench.report.markdown import prose
 from fwbench.report.paper_tables import TABLES
 from fwbench.report.write import KNOWN, write
 
@@ -22,8 +23,23 @@ def test_figures_have_a_folder(
     findings: Findings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fwbench.report.figures.figures", lambda _: {"overview.png": b"x"})
-    assert write(findings, tmp_path, frozenset({"figures"})) == [tmp_path / "figures/overview.png"]
-    assert (tmp_path / "figures/overview.png").read_bytes() == b"x"
+    names = [tmp_path / "figures" / name for name in ("overview.png", "captions.md")]
+    assert write(findings, tmp_path, frozenset({"figures"})) == names
+    assert names[0].read_bytes() == b"x"
+
+
+def test_every_figure_has_a_caption(
+    findings: Findings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fwbench.report.figures.figures", lambda _: {})
+    write(findings, tmp_path, frozenset({"figures"}))
+    lines = (tmp_path / "figures/captions.md").read_text().splitlines()
+    heads = [place for place, line in enumerate(lines) if line.startswith("## ")]
+    assert [lines[place][3:] for place in heads] == [prose(stem) for stem in exhibits(findings)]
+    assert all("fwbench" in lines[place + 2] for place in heads)
+    assert "<script>" not in "".join(lines)
+    write(empty_findings(), tmp_path, frozenset({"figures"}))
+    assert not (tmp_path / "figures/captions.md").exists()
 
 
 def test_broken_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,9 +24,11 @@ def real():
     return {case.name: case.rates() for case in REAL}
 
 
-def test_made_laws_come_back(judged, real):
+def test_made_laws_come_back(judged, real, record_property):
     right, wrong = confusion.shares(judged)
-    print(f"\n{confusion.table(judged, real)}\nright {right:.1%}, wrong {wrong:.1%}")
+    record_property(
+        "told", f"{confusion.table(judged, real)}\nright {right:.1%}, wrong {wrong:.1%}"
+    )
     assert sum(trace.carries for trace, _ in judged) == 600
     assert right >= 0.8
     assert wrong <= 0.02
