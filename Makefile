@@ -4,15 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := fwbench solvers problems tests
 
-.PHONY: run test slow bench ratios layers check format clean
+.PHONY: run test faults browser slow bench ratios layers check format clean
 
 run: $(VENV)/.installed  ## run the default suite and write a report
 	$(BIN)/fwbench run
 
-# Time limits and kills are tried on a machine that does nothing else meanwhile.
 test: check  ## all tests but the slow ones
-	$(BIN)/python -m pytest -m "not slow" -q -n 2 --ignore=tests/faults
-	$(BIN)/python -m pytest -m "not slow" -q tests/faults
+	$(BIN)/python -m pytest -m "not slow" -q -n 2 --ignore=tests/faults --ignore=tests/browser
+	$(MAKE) --no-print-directory -j 2 faults browser
+
+# Both mostly wait, for time limits and for a browser: they go on side by side.
+faults browser: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m "not slow" -q tests/$@
 
 slow: $(VENV)/.installed-dev  ## the slow tests
 	$(BIN)/python -m pytest -m slow -q
