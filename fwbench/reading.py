@@ -49,6 +49,15 @@ def _fact(value: Any) -> str:
     return listed(maybe(scalar))(value) if isinstance(value, list) else scalar(value)
 
 
+_MACHINE = table(
+    {},
+    {
+        **dict.fromkeys(("cpu", "host", "system"), maybe(text)),
+        **dict.fromkeys(("cores", "threads", "memory"), maybe(integer)),
+        "blas": maybe(listed(text)),
+        "load": maybe(listed(number)),
+    },
+)
 _TASK = {
     **dict.fromkeys(("run_id", "problem", "instance", "instance_label", "solver", "solver_label",
                      "params"), text),
@@ -113,10 +122,12 @@ _MANIFEST = table(
         **dict.fromkeys(("command", "created", "python", "suite", "suite_digest"), maybe(text)),
         "versions": maybe(mapped(scalar)),
         "git": maybe(table({}, {"revision": maybe(text), "dirty": maybe(truth)})),
-        "machine": maybe(mapped(maybe(_fact))),
+        "machine": maybe(lambda value: _MACHINE(value) or mapped(maybe(_fact))(value)),
         "claims": maybe(listed(text)),
         "diagrams": maybe(truth),
         "seeds": maybe(listed(integer)),
+        "budgets": maybe(listed(_BUDGET)),
+        "execution": maybe(mapped(maybe(scalar))),
     },
 )
 

@@ -15,6 +15,7 @@ import fwbench
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("fwbench", "solvers", "problems")
+BASELINES = ROOT / "reports" / "baseline"
 CACHES = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 
@@ -30,12 +31,13 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> subprocess.Compl
 
 def files() -> list[str]:
     """Return what belongs into the wheel, by its path there."""
-    return sorted(
+    sources = [
         ("" if folder == "fwbench" else "fwbench/") + path.relative_to(ROOT).as_posix()
         for folder in SOURCES
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and path.suffix not in (".pyc", ".nbi", ".nbc")
-    )
+    ]
+    return sorted([*sources, *(f"fwbench/baselines/{path.name}" for path in BASELINES.iterdir())])
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,7 @@ def wheel(tmp_path_factory) -> Path:
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for folder in SOURCES:
         shutil.copytree(ROOT / folder, source / folder, ignore=CACHES)
+    shutil.copytree(BASELINES, source / "reports" / "baseline")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
@@ -72,7 +75,8 @@ def test_every_package_is_listed():
         for path in (ROOT / "fwbench").rglob("__init__.py")
     }
     listed = project()["tool"]["setuptools"]["packages"]
-    assert sorted(listed) == sorted(inside | {"fwbench.solvers", "fwbench.problems"})
+    elsewhere = {"fwbench.solvers", "fwbench.problems", "fwbench.baselines"}
+    assert sorted(listed) == sorted(inside | elsewhere)
 
 
 def test_the_wheel_holds_one_name_and_every_file(wheel):

@@ -9,8 +9,10 @@ import click
 
 from fwbench import __version__
 from fwbench.cli.check import check
+from fwbench.cli.compare import compare
 from fwbench.cli.describe import describe
 from fwbench.cli.doctor import doctor
+from fwbench.cli.history import history
 from fwbench.cli.list import listing
 from fwbench.cli.new import new
 from fwbench.cli.report import report
@@ -29,7 +31,7 @@ def fwbench() -> None:
     """Compare solvers of a quadratic over the hull of given points, attention among them."""
 
 
-for command in (run, verify, listing, describe, show, report, new, check, doctor):
+for command in (run, verify, listing, describe, show, report, compare, history, new, check, doctor):
     fwbench.add_command(command)
 
 

@@ -1,9 +1,11 @@
 """Run folders that were damaged, or made by another hand: findings, or a sentence."""
 
+import copy
 import hashlib
 import io
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fwbench.findings import build
+from fwbench.reading import manifest_fault
+from fwbench.report import captions, environment, selection
 from fwbench.store import RunFolder
 
 from .made_hostile import calm, command, refused_or_done
@@ -194,6 +198,30 @@ def test_very_many_edited_folders_are_shown_or_refused(copied, case):
     folder = copied()
     edited(folder, case)
     looked_at(folder, report=True)
+
+
+def test_a_manifest_of_odd_values_is_refused_or_put_into_words(sound):
+    findings = build(RunFolder(sound))
+    manifest = {k: v for k, v in findings.manifest.items() if k != "plan"} | {"plan": []}
+    rows, refused = findings.runs.to_dict("records"), 0
+    for *way, last in places(manifest):
+        for odd in ODD:
+            edited = inside = copy.deepcopy(manifest)
+            for key in way:
+                inside = inside[key]
+            inside[last] = odd
+            if manifest_fault(edited):
+                refused += 1
+                continue
+            found = replace(findings, manifest=edited)
+            assert environment.line(found)
+            assert isinstance(environment.commands(edited), list)
+            assert environment.groups(edited)
+            assert selection.title(edited)
+            assert captions.software(found)
+            assert isinstance(captions.timing(rows, found), str)
+            assert all(isinstance(said, str) for fact in selection.facts(edited) for said in fact)
+    assert refused > 100
 
 
 @pytest.mark.parametrize("plan", [5, "x", [5], [{}], [None], {"a": 1}], ids=str)
