@@ -24,6 +24,7 @@ FLOORS = {
     (11, 2): "cli.run",
     (11, 1): "cli.*",
     (11, 0): "cli.progress",
+    (10, 2): "plugin",
     (10, 1): "api",
     (10, 0): "results",
     (9, 7): "report.comparison report.history",
@@ -38,6 +39,10 @@ FLOORS = {
     (9, 1): "report.selection report.markdown report.bands report.sentences "
     "report.grid report.tex report.columns",
     (9, 0): "report report.words report.canvas",
+    (8, 4): "gating.trials",
+    (8, 3): "gating.gate",
+    (8, 2): "gating.turns gating.exact",
+    (8, 1): "gating gating.*",
     (8, 0): "session",
     (7, 8): "comparing",
     (7, 7): "baseline analysis.comparison",

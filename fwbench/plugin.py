@@ -1,0 +1,1 @@
+"""A pytest plugin: the fixture ``hull_benchmark``, which checks gap and fixed point besides the time."""
