@@ -49,6 +49,10 @@ class ClusterError(FwbenchError, RuntimeError):
     """A Dask cluster that nobody answers for, that has no workers, or whose workers do not fit."""
 
 
+class GateError(FwbenchError, RuntimeError):
+    """A side of a gate that cannot be built, or that cannot run what is asked."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the sentence that names what the caller may have meant.
 

@@ -159,7 +159,8 @@ def _runs(
     for planned in manifest["plan"]:
         task = Task.from_dict(planned)
         budget = {"max_steps": task.budget.max_steps, "max_seconds": task.budget.max_seconds}
-        limits[task.run_id] = budget | {"tol": task.budget.tol}
+        asked = {"planned_problem": task.problem, "planned_solver": task.solver}
+        limits[task.run_id] = budget | asked | {"tol": task.budget.tol}
     traces, reached, rests = (
         _by_run(tables[name]) if name in tables else {}
         for name in ("trace", "targets", "fixed_points")

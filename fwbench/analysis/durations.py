@@ -88,7 +88,7 @@ def timings(base: Side, new: Side, pairs: Iterable[tuple[Run, Run]]) -> tuple[Ti
 def _in_seconds(base: Side, new: Side, pairs: list[tuple[Run, Run]]) -> list[_Sample]:
     samples: dict[tuple[Key, str], _Sample] = {}
     for a, b in sorted(pairs, key=lambda pair: int(pair[0].row.get("repetition") or 0)):
-        if not (one_machine(base, new, a, b) and _comparable(a, b)):
+        if not (one_machine(base, new, a, b) and comparable(a, b)):
             continue
         for what, column in WHAT.items():
             before, after = _positive(a, column), _positive(b, column)
@@ -107,7 +107,7 @@ def _in_seconds(base: Side, new: Side, pairs: list[tuple[Run, Run]]) -> list[_Sa
 def unlike_work(base: Side, new: Side, pairs: Iterable[tuple[Run, Run]]) -> int:
     """Count the solvers on instances that were timed alike, but did not do the same work."""
     alike = {a.key for a, b in pairs if one_machine(base, new, a, b) and not (a.failed or b.failed)}
-    same = {a.key for a, b in pairs if _comparable(a, b)}
+    same = {a.key for a, b in pairs if comparable(a, b)}
     return len(alike - same)
 
 
@@ -123,7 +123,7 @@ def _same_work(a: Run, b: Run) -> bool:
     return (a.ended_well and b.ended_well) or a.row.get("steps") == b.row.get("steps")
 
 
-def _comparable(a: Run, b: Run) -> bool:
+def comparable(a: Run, b: Run) -> bool:
     """Say whether two runs did the same work, with as many threads, and were timed likewise."""
     alike = all(a.row.get(name) == b.row.get(name) for name in ("threads", "seconds_from"))
     return alike and _same_work(a, b)

@@ -54,8 +54,9 @@ class Run:
     Attributes
     ----------
     row : mapping
-        Columns of ``runs``, and ``max_steps``, ``max_seconds`` of its budget; null is None. Of a
-        baseline also ``passes``: its seconds in pricing passes.
+        Columns of ``runs``, ``max_steps``, ``max_seconds`` of its budget, and ``planned_problem``,
+        ``planned_solver`` as the plan spells them; null is None. Of a baseline also ``passes``: its
+        seconds in pricing passes.
     trace : mapping
         Columns of ``trace``; empty where there is none.
     graded : bool

@@ -12,6 +12,7 @@ from fwbench.cli.check import check
 from fwbench.cli.compare import compare
 from fwbench.cli.describe import describe
 from fwbench.cli.doctor import doctor
+from fwbench.cli.gate import gate
 from fwbench.cli.history import history
 from fwbench.cli.list import listing
 from fwbench.cli.new import new
@@ -31,7 +32,9 @@ def fwbench() -> None:
     """Compare solvers of a quadratic over the hull of given points, attention among them."""
 
 
-for command in (run, verify, listing, describe, show, report, compare, history, new, check, doctor):
+for command in (
+    run, verify, listing, describe, show, report, compare, gate, history, new, check, doctor
+):  # fmt: skip
     fwbench.add_command(command)
 
 
