@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := fwbench solvers problems tests
 
-.PHONY: run test faults browser slow bench ratios layers check format clean
+.PHONY: run test faults browser slow bench bench-gate ratios layers check format clean
 
 run: $(VENV)/.installed  ## run the default suite and write a report
 	$(BIN)/fwbench run
@@ -26,6 +26,9 @@ bench: $(VENV)/.installed-dev  ## speed of the hot loops, of the harness, out of
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.overhead
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.out_of_core
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.report
+
+bench-gate: $(VENV)/.installed-dev  ## false alarms of the gate on this machine, and what it finds: the table of docs/gate.md
+	$(BIN)/python -m tests.bench.gate
 
 layers: $(VENV)/.installed-dev  ## what a layer of attention costs beside its bare product and torch
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.layers

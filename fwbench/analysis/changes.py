@@ -116,6 +116,8 @@ class Timing:
         adjusted for all timings of the comparison.
     pace : Pace
     reason : str
+    confirmed : bool
+        Whether a second, fresh measurement says the same; stored results have none.
     """
 
     run: Run
@@ -130,6 +132,7 @@ class Timing:
     p: float | None
     pace: Pace
     reason: str
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, eq=False)

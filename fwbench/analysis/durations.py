@@ -18,15 +18,12 @@ from typing import Literal
 import numpy as np
 
 from fwbench.analysis.changes import Pace, Timing
-from fwbench.analysis.sides import Array, Key, Run, Side, one_machine
+from fwbench.analysis.ratios import BAND, FALSE, LOW, adjusted, chance, interval, log_ratio
+from fwbench.analysis.sides import Key, Run, Side, one_machine
 
-BAND = 0.03  # a change of less is none
 TRAVELS = 2.0  # a factor: with a unit that comes from another machine
 FEWEST = 8  # pairs: with fewer, equal signs of all of them would come about too often by chance
-SURE = 0.99
-FALSE = 0.01  # part of those called slower or faster that may come about by chance
-LOW, MIDDLE = 0.1, 0.5  # percentiles: of repetitions; of ratios on unlike instances
-RESAMPLES = 4000
+MIDDLE = 0.5  # percentile of ratios on unlike instances; of repetitions it is `LOW`
 CONTROLLED = 3  # instances: with fewer an alarm needs twice the band
 CONTROLS = 10  # of fewer control ratios all count, of more the middle four fifths
 WHAT = {"seconds": "seconds", "set-up": "setup_seconds"}
@@ -194,13 +191,9 @@ def _drift(pairs: list[tuple[Run, Run]], samples: list[_Sample]) -> tuple[float,
         cut = 0.0 if len(ratios) < CONTROLS else 0.1
         low, high = np.quantile(ratios, [cut, 1 - cut])
         return min(float(low), 0.0), max(float(high), 0.0)
-    known = [_ratio(np.array(one.base), np.array(one.new)) for one in samples if one.base]
+    known = [log_ratio(np.array(one.base), np.array(one.new)) for one in samples if one.base]
     middle = float(np.median(known)) if len(known) >= CONTROLS else 0.0
     return min(middle, 0.0), max(middle, 0.0)
-
-
-def _ratio(base: Array, new: Array, level: float = LOW) -> float:
-    return float(np.log(np.quantile(new, level) / np.quantile(base, level)))
 
 
 def _timing(sample: _Sample, rule: _Rule) -> Timing:
@@ -219,15 +212,15 @@ def _timing(sample: _Sample, rule: _Rule) -> Timing:
         known = replace(known, base=lows[0], new=lows[1])
     else:  # instances are unlike: only their ratios are of one kind
         base, new = np.ones(n), new / base
-    known = replace(known, ratio=math.exp(_ratio(base, new, rule.level)))
+    known = replace(known, ratio=math.exp(log_ratio(base, new, rule.level)))
     if (base == new).all():
         return replace(known, low=1.0, high=1.0, pace=Pace.SAME, reason="the same measurements")
     if n < FEWEST:
         few = f"{n} {'pair' if n == 1 else 'pairs'} of repetitions, {FEWEST} needed"
         return replace(known, reason=f"{few}; {why}" if why else few)
-    low, high = _interval(base, new, rule.level)
+    low, high = interval(base, new, rule.level)
     low, high = low - rule.drift[1], high - rule.drift[0]
-    p = _chance(np.log(new / base), rule.band)
+    p = chance(np.log(new / base), rule.band)
     known = replace(known, low=math.exp(low), high=math.exp(high), p=p, reason="")
     if -rule.band <= low and high <= rule.band:
         return replace(known, pace=Pace.SAME)
@@ -238,38 +231,12 @@ def _timing(sample: _Sample, rule: _Rule) -> Timing:
     return replace(known, reason=f"intervals that lie neither within nor beyond {rule.said}")
 
 
-def _interval(base: Array, new: Array, level: float) -> tuple[float, float]:
-    """Return the bootstrap interval of the log ratio; the same random numbers at each call."""
-    n = len(base)
-    drawn = np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
-    place = level * (n - 1)
-    below, share = int(place), place - int(place)
-    ends = []
-    for values in (base, new):
-        ordered = np.sort(values[drawn], axis=1)
-        ends.append(ordered[:, below] * (1 - share) + ordered[:, min(below + 1, n - 1)] * share)
-    low, high = np.quantile(np.log(ends[1] / ends[0]), [(1 - SURE) / 2, (1 + SURE) / 2])
-    return float(low), float(high)
-
-
-def _chance(ratios: Array, band: float) -> float:
-    """Return how likely so many pairs on one side of the band are, if that side is no likelier."""
-    from scipy.stats import binom
-
-    counts = int((ratios > band).sum()), int((ratios < -band).sum())
-    return min(1.0, 2.0 * min(float(binom.sf(count - 1, len(ratios), 0.5)) for count in counts))
-
-
 def _adjusted(found: list[Timing]) -> tuple[Timing, ...]:
     """Keep what is called slower or faster only where it stands among all timings."""
     asked = [i for i, timing in enumerate(found) if timing.p is not None]
-    if not asked:
-        return tuple(found)
-    from scipy.stats import false_discovery_control  # takes a second
-
-    adjusted = false_discovery_control([found[i].p for i in asked])
-    for i, p in zip(asked, adjusted, strict=True):
-        timing = replace(found[i], p=float(p))
+    chances = adjusted([p for timing in found if (p := timing.p) is not None])
+    for i, p in zip(asked, chances, strict=True):
+        timing = replace(found[i], p=p)
         if timing.pace in (Pace.SLOWER, Pace.FASTER) and p > FALSE:
             why = f"among {len(asked)} timings such signs of {timing.pairs} pairs come by chance"
             timing = replace(timing, pace=Pace.INCONCLUSIVE, reason=why)

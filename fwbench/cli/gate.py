@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ import click
 
 from fwbench.cli.shown import Ways, show, ways
 
-TRIALS = 150
+TRIALS, WELL = 150, 0
 
 
 @click.command()
@@ -26,7 +27,7 @@ TRIALS = 150
 @click.option("--max-steps", type=int, help="Steps of one run. Default: 10000.")
 @click.option("--max-seconds", type=float, help="Seconds of one run. Default: 10.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1),
-              help="Of the instances, where none is given, and of the order of the pairs.")  # fmt: skip
+              help="Of instances without one, and of the order of the pairs.")  # fmt: skip
 @click.option("--only", type=click.Choice(["exact"]), help="Time nothing.")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True),
               help="For all timings together. Default: 300.")  # fmt: skip
@@ -148,4 +149,24 @@ def _room(out: Path | None) -> Iterator[Path]:
 def _trials(
     problems: tuple[str, ...], solvers: tuple[str, ...], trials: int, seed: int, *, as_json: bool
 ) -> int:
-    raise NotImplementedError
+    import numpy as np
+
+    from fwbench.cli.progress import Progress
+    from fwbench.gating import trials as trying
+    from fwbench.gating.code import inside, twice
+    from fwbench.plain import plain
+
+    here = Path.cwd()
+    problem, solver = (*problems, trying.PROBLEM)[0], (*solvers, trying.SOLVER)[0]
+    problem, solver = inside((problem, solver), here)
+    cell = trying.cell(problem, solver)  # a slip is said before anything is built
+    slowed = max(1, round(trials * trying.SLOWED / trying.TRIALS))
+    with Progress(0) as progress:
+        progress.say("building the same code twice")
+        with twice(here, (problem, solver)) as (base, new):
+            table = trying.aa(
+                base, new, cell, trials, np.random.default_rng(seed), slowed=slowed,
+                told=progress.say,
+            )  # fmt: skip
+    click.echo(json.dumps(plain(table.document()), indent=1) if as_json else table.text)
+    return WELL

@@ -1,1 +1,1 @@
-"""The gate: two versions of the code in one sitting, exact quantities first, then seconds in pairs."""
+"""The gate: two versions of the code in one sitting, exact results first, then seconds in pairs."""

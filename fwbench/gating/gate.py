@@ -79,6 +79,8 @@ def gated(base: Code, new: Code, words: Sequence[str], room: Path, terms: Terms)
     terms.told("exact results of both sides")
     sides = results(base, new, words, room)
     found = compared(*sides, exact_only=True, strict=terms.strict)
+    absent = dict.fromkeys((*base.notes, *new.notes))  # of most, both sides say the same
+    found = replace(found, notes=(*found.notes, *absent))
     if terms.exact_only:
         return found
     cells = list(timed(*sides))

@@ -42,19 +42,10 @@ def problem() -> QuadraticOverHull:
 
 
 @pytest.mark.parametrize("text", SOLVERS)
-def test_a_hundred_steps(benchmark: Any, problem: QuadraticOverHull, text: str) -> None:
-    [choice] = catalog.choices("solvers", text)
-    solver = catalog.build_solver(choice)
-    model = solver.prepare(problem)
-
-    def start() -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return (model, solver.init(model, problem.start), 100), {}
-
-    benchmark.pedantic(solver.advance, setup=start, rounds=20, warmup_rounds=1)
-    state = solver.init(model, problem.start)
-    solver.advance(model, state, 100)
-    assert state.steps == 100
-    assert problem.value(state.points()[0]) < problem.value(problem.atoms[problem.start.keys[0]])
+def test_a_hundred_steps(hull_benchmark: Any, problem: QuadraticOverHull, text: str) -> None:
+    done = hull_benchmark(problem, text, tol=1e-300, gap=1.0, max_steps=100)
+    assert done.steps == 100
+    assert done.value < problem.value(problem.atoms[problem.start.keys[0]])
 
 
 def with_full_cache(solver: Any, model: Any, problem: QuadraticOverHull, steps: int) -> Any:

@@ -5,6 +5,7 @@ import pytest
 
 from fwbench.analysis.changes import Outcome, Pace, Timing
 from fwbench.gating import gate
+from fwbench.gating.code import Code
 from fwbench.gating.gate import Terms, gated, timed
 
 from .made_sides import falling, run, side, trace
@@ -32,7 +33,8 @@ def asked(monkeypatch):
 
         monkeypatch.setattr(gate, "results", lambda *given: (base, new))
         monkeypatch.setattr(gate, "measured", measured)
-        return gated(None, None, [], None, Terms(**terms)), held
+        code = Code("code", None, None, None, None, notes=("submodules are left out: a",))
+        return gated(code, code, [], None, Terms(**terms)), held
 
     return made
 
@@ -79,6 +81,11 @@ def test_runs_that_end_at_one_step_are_timed():
 def test_exact_only_times_nothing(asked):
     comparison, held = asked(side(planned()), side(planned()), exact_only=True)
     assert (held, comparison.timings, comparison.outcome) == ([], None, Outcome.SAME)
+
+
+def test_what_a_side_lacks_is_said_once(asked):
+    comparison, _ = asked(side(planned()), side(planned()), exact_only=True)
+    assert comparison.notes == ("submodules are left out: a",)
 
 
 @pytest.mark.parametrize(
