@@ -36,7 +36,11 @@ LOW = 0.1  # what disturbs a call only makes it longer
 # Where arrays come to lie changes the seconds of some loops by a seventh. So models are made among
 # pieces of memory of random sizes, and beside a random number of those that were made before.
 BLOCKERS, LARGEST_BLOCKER = 16, 14  # how many, and the power of two that their bytes stay below
-KEPT, KEPT_BYTES = 5, 2**26  # of models; and of atoms that these may hold together
+KEPT = 5  # models of a cell
+KEPT_BYTES, LARGER = (
+    2**28,
+    4,
+)  # for the models of all cells; how much larger than the atoms they are
 PARENT_DEATH = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
@@ -60,9 +64,11 @@ class Loaded:
         ``solver``, ``steps``, ``tol``, ``max_seconds``, ``what``, ``busy``: None or ``chunk`` and
         ``spins`` of work that is put in: after each `chunk` steps, so many turns of a loop. Both
         sides take the same chunks, which by the semigroup law end where one call does.
+    room : int
+        Bytes that models may take which are kept.
     """
 
-    def __init__(self, problem: Any, asked: Request) -> None:
+    def __init__(self, problem: Any, asked: Request, room: int = KEPT_BYTES) -> None:
         from fwbench import catalog
         from fwbench.solver import Queries, Sampling, each
 
@@ -87,8 +93,9 @@ class Loaded:
         self.due: int | None = asked["steps"] if self.whole else None
         self.busy: dict[str, int] | None = asked["busy"]
         self._kept: list[Any] = []
-        size = problem.n * problem.d * 8
-        self._keep = min(KEPT, KEPT_BYTES // size)
+        size = LARGER * problem.n * problem.d * 8
+        self._keep = min(KEPT, room // size)
+        self.holds = self._keep * size
         self._call = self._set_up if asked["what"] == "set-up" else self._stepping
 
     def first(self) -> dict[str, float]:
@@ -175,7 +182,8 @@ class Stopwatch:
         if text not in self.problems:
             [choice] = catalog.choices("problems", text)
             self.problems[text] = catalog.build_problem(choice)
-        loaded = Loaded(self.problems[text], asked)
+        held = sum(cell.holds for cell in self.cells.values())
+        loaded = Loaded(self.problems[text], asked, KEPT_BYTES - held)
         first = loaded.first()
         self.cells[asked["cell"]] = loaded
         return first
@@ -186,6 +194,8 @@ class Stopwatch:
             from threadpoolctl import ThreadpoolController
 
             ThreadpoolController().limit(limits=1)
+        if (numba := sys.modules.get("numba")) is not None:
+            numba.set_num_threads(1)
         if hasattr(os, "sched_setaffinity") and asked["core"] is not None:
             os.sched_setaffinity(0, {asked["core"]})
         gc.collect()

@@ -11,7 +11,6 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self
 
 from fwbench.errors import visible
@@ -59,12 +58,7 @@ class Timekeeper:
         )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._end()
         for file in (self._process.stdin, self._process.stdout, self._said):
             assert file is not None

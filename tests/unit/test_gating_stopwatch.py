@@ -80,6 +80,10 @@ def test_models_that_are_kept_are_few():
     for place in range(20):
         found.time(1, place)
         assert 1 <= len(found._kept) <= stopwatch.KEPT
+    [choice] = catalog.choices("problems", INSTANCE)
+    full = Loaded(catalog.build_problem(choice), asked("frank_wolfe[step=exact]"), room=0)
+    full.time(1, 0)
+    assert full._kept == []
 
 
 # -- the program ---------------------------------------------------------------------------------
