@@ -19,7 +19,7 @@ from fwbench.analysis.targets import TARGETS
 from fwbench.disk import failing, write_whole
 from fwbench.errors import InvalidParameter, RunFolderError, brief, visible
 from fwbench.plain import plain
-from fwbench.shapes import either, integer, listed, mapped, maybe, number, table, text
+from fwbench.shapes import duration, either, integer, listed, mapped, maybe, number, table, text
 from fwbench.trace import Status
 
 SCHEMA, MARK = 1, "fwbench_baseline"
@@ -51,7 +51,8 @@ _RUN = table(
     },
     {
         **dict.fromkeys(("max_steps", "steps", "queries"), maybe(integer)),
-        **dict.fromkeys(("max_seconds", "value_centred", "gap_relative", "passes"), maybe(number)),
+        **dict.fromkeys(("max_seconds", "value_centred", "gap_relative"), maybe(number)),
+        "passes": maybe(duration),
         **dict.fromkeys(("fixed_point", "fixed_point_label", "rate_class", "measure"), maybe(text)),
         "targets": maybe(_targets),
     },

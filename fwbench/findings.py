@@ -26,7 +26,7 @@ from fwbench.analysis.resting import resting
 from fwbench.analysis.standings import standings
 from fwbench.gathering import Gathered, families, gathered, together
 from fwbench.reading import Kept
-from fwbench.shapes import integer, number, text, truth
+from fwbench.shapes import duration, integer, number, text, truth
 from fwbench.store import RunFolder
 from fwbench.trace import COLUMNS, Status
 
@@ -55,11 +55,13 @@ FLOATS = (
     "gemv_seconds", "gram_seconds", "diameter_squared", "promised_rate", "bound_constant",
     "bound_share",
 )  # fmt: skip
+CLOCKED = ("seconds", "setup_seconds", "pass_seconds", "gemv_seconds", "gram_seconds")
 BOOLEANS = ("noisy", "shared", "certified", "stable")
 # what a row of the journal may hold, besides null
 SHAPES = {
     **dict.fromkeys((*RUNS, "sampling"), text),
     **dict.fromkeys((*FLOATS, "best_vertex_centred"), number),
+    **dict.fromkeys(CLOCKED, duration),
     **dict.fromkeys(INTEGERS, integer),
     **dict.fromkeys(BOOLEANS, truth),
 }
@@ -77,8 +79,8 @@ def _typed(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame
     """Return a table in which a missing value is null, whatever the type of its column."""
     table = pd.DataFrame(rows, columns=list(columns))
     for name in columns:
-        if name in INTEGERS:
-            table[name] = table[name].astype("Int64")
+        if name in INTEGERS:  # not by way of the table, where a null beside them makes floats
+            table[name] = pd.array([row.get(name) for row in rows], dtype="Int64")
         elif name in FLOATS or (name in COLUMNS and name != "k"):
             table[name] = table[name].astype("Float64").astype("float64")
         else:

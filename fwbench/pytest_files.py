@@ -12,6 +12,7 @@ from fwbench.errors import InvalidParameter, visible
 from fwbench.shapes import (
     Shape,
     columns,
+    duration,
     integer,
     listed,
     mapped,
@@ -28,9 +29,9 @@ from fwbench.trace import COLUMNS, Status
 BLOCKS = 24  # rounds follow one another and hang together: so many stretches of them are taken
 EXTRA = "fwbench"  # in extra_info: columns of `runs`, for the exact quantities
 
-_STATS = {name: number for name in ("min", "max", "mean", "median")}
+_STATS = {name: duration for name in ("min", "max", "mean", "median")}
 _BENCHMARK = table(
-    {"name": text, "fullname": text, "stats": table(_STATS, {"data": maybe(listed(number))})},
+    {"name": text, "fullname": text, "stats": table(_STATS, {"data": maybe(listed(duration))})},
     {"group": maybe(text), "extra_info": maybe(table({}))},
 )
 _TEXTS = ("kind", "status", "fixed_point", "fixed_point_label", "rate_class", "reason", "signal")
@@ -46,7 +47,8 @@ _ROW = table({}, {
     **dict.fromkeys((*_TEXTS, "solver", "solver_label", "params", "sampling"), maybe(text)),
     **dict.fromkeys((*_NUMBERS, "radius"), maybe(number)),
     "trace": maybe(_TRACE), "rests": maybe(listed(_REST)), "versions": maybe(mapped(text)),
-    "points": maybe(listed(listed(number, 1), 1)), "gemv_stretches": maybe(listed(number)),
+    "points": maybe(listed(listed(number, 1), 1)), "gemv_seconds": maybe(duration),
+    "gemv_stretches": maybe(listed(duration)),
 })  # fmt: skip
 
 

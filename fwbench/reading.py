@@ -86,6 +86,11 @@ _STRETCHES = {
     "growth": maybe(number),
     "gap": number,
 }
+_HEAD = {
+    **dict.fromkeys(("positive", "negative", "leaders"), maybe(integer)),
+    **dict.fromkeys(("largest", "smallest", "antisymmetric", "owners", "tied_owners", "entropy",
+                     "entropy_relative", "top_mass"), maybe(number)),
+}  # fmt: skip
 _LAW = {
     "rate_class": either("sublinear", "linear", "superlinear", "finite"),
     **dict.fromkeys(("exponent", "constant"), maybe(number)),
@@ -103,7 +108,7 @@ _RECORD = table(
         "rest": maybe(_or_empty(columns(_REST, {"shrunk": maybe(number), "stable": maybe(truth)}))),
     },
     {
-        "head": maybe(table({"stretches": columns(_STRETCHES)})),
+        "head": maybe(table({"stretches": columns(_STRETCHES)}, _HEAD)),
         "laws": maybe(listed(table(_LAW))),
     },
 )

@@ -14,6 +14,7 @@ from fwbench.errors import brief
 Shape = Callable[[Any], str]
 
 LARGEST = 2**63 - 1  # integers of the tables
+SHORTEST, LONGEST = 1e-12, 1e12  # what is timed; a ratio of such is a number too
 
 
 def text(value: Any) -> str:
@@ -38,6 +39,19 @@ def number(value: Any) -> str:
     right = isinstance(value, int | float) and not isinstance(value, bool)
     right = right and (integer(value) == "" if isinstance(value, int) else math.isfinite(value))
     return "" if right else f"must be a finite number; got {brief(value)}"
+
+
+def duration(value: Any) -> str:
+    """Ask for what a clock can show: 0, or a number from 10⁻¹² to 10¹².
+
+    Examples
+    --------
+    >>> duration(0.5), duration(-1)
+    ('', 'must be 0 or a number from 1e-12 to 1e+12; got -1')
+    """
+    if (wrong := number(value)) or value == 0 or SHORTEST <= value <= LONGEST:
+        return wrong
+    return f"must be 0 or a number from {SHORTEST:g} to {LONGEST:g}; got {brief(value)}"
 
 
 def truth(value: Any) -> str:

@@ -18,7 +18,8 @@ from fwbench.analysis.sides import Array, Run, Side
 from fwbench.disk import open_plain
 from fwbench.errors import RunFolderError, visible
 from fwbench.execution.tasks import Task
-from fwbench.findings import INTEGERS, POINTS, RUNS, build
+from fwbench.findings import CLOCKED, INTEGERS, POINTS, RUNS, build
+from fwbench.shapes import duration
 from fwbench.store import RunFolder
 from fwbench.trace import COLUMNS, Status
 
@@ -107,11 +108,13 @@ def _whole(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
                 raise _Unfit(f"a table holds no column {name}")
             found[name] = pd.Series(None, index=table.index, dtype=object)
         elif name in TEXTS:
-            found[name] = table[name].astype("string")
+            found[name] = _texts(table[name])
         elif name in TRUTHS:
             found[name] = table[name].astype("boolean")
         else:
-            found[name] = pd.to_numeric(table[name])
+            found[name] = _numbers(table[name], whole=name in INTEGERS)
+            if "status" in columns and name in CLOCKED:
+                _refuse_odd_clock(found[name])
     whole = pd.DataFrame(found)
     if "status" in whole:
         odd = set(whole["status"].dropna()) - set(Status)
@@ -120,6 +123,36 @@ def _whole(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
                 f"its runs are none: {sorted(map(str, odd))[:3] or 'names missing or twice'}"
             )
     return whole
+
+
+def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of texts; one that holds anything else is unfit."""
+    if pd.api.types.infer_dtype(column.astype(object), skipna=True) not in ("string", "empty"):
+        raise _Unfit(f"a table holds no texts in its column {column.name}")
+    return column.astype("string")
+
+
+def _numbers(column: pd.Series[Any], *, whole: bool) -> pd.Series[Any]:
+    """Return a column of numbers, Int64 where they must be whole; one of anything else is unfit."""
+    kinds = pd.api.types
+    if column.isna().all():
+        return column.astype("Float64").astype("float64")
+    if not kinds.is_numeric_dtype(column) or kinds.is_bool_dtype(column):
+        raise _Unfit(f"a table holds no numbers in its column {column.name}")
+    if not whole:
+        return column
+    try:
+        with np.errstate(invalid="ignore"):  # of what is too large it is told below
+            return column.replace([math.inf, -math.inf], None).astype("Int64")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _Unfit(f"a table holds no whole numbers in its column {column.name}") from error
+
+
+def _refuse_odd_clock(column: pd.Series[float]) -> None:
+    """Raise where a column of the runs holds what no clock shows."""
+    known = column[column.notna() & np.isfinite(column)]
+    if not known.map(duration).eq("").all():
+        raise _Unfit(f"a table holds what no clock shows in its column {column.name}")
 
 
 def _refuse_stale(runs: pd.DataFrame, records: list[dict[str, Any]] | None) -> None:

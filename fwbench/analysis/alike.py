@@ -29,7 +29,8 @@ def timed_on(runs: pd.DataFrame) -> pd.Series[str]:
     places = runs["host"].astype(object)
     if "threads" in runs and runs["threads"].nunique() > 1:
         counted = runs["threads"].notna() & places.notna()
-        places = places.mask(counted, places.astype(str) + _threads(runs["threads"]))
+        threads = runs.loc[counted, "threads"].map(_threads)
+        places = places.mask(counted, places.astype(str) + threads.reindex(places.index))
     if "shared" in runs:
         shared = runs["shared"].astype("boolean").fillna(False).astype(bool)
         places = places.mask(shared & places.notna(), places.astype(str) + ", shared")
@@ -68,8 +69,8 @@ def named(table: pd.DataFrame, label: str) -> pd.DataFrame:
     return table.assign(**{label: labels.where(~apart, labels + " on " + table["timed_on"])})
 
 
-def _threads(counts: pd.Series[int]) -> pd.Series[str]:
-    return counts.map(lambda count: f", {count} thread{'' if count == 1 else 's'}").astype(str)
+def _threads(count: int) -> str:
+    return f", {count} thread{'' if count == 1 else 's'}"
 
 
 def _commonest(places: pd.Series[str]) -> str | None:

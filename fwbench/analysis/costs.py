@@ -47,7 +47,7 @@ def costs(runs: pd.DataFrame, trace: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for run in runs.assign(timed_on=timed_on(runs)).to_dict("records"):
         own = pd.isna(run["library"]) and run["run_id"] in traces
-        if own and not pd.isna(run["pass_seconds"]) and not pd.isna(run["seconds"]):
+        if own and _positive(run["pass_seconds"]) and not pd.isna(run["seconds"]):
             walk = traces[run["run_id"]].sort_values("k", kind="stable")
             if int(walk["k"].iloc[-1]) > 0 and run["seconds"] > 0:
                 row: dict[str, Any] = {name: run.get(name) for name in COLUMNS}
@@ -75,8 +75,13 @@ def _cost(run: dict[Any, Any], walk: pd.DataFrame) -> dict[str, Any]:
         "step_seconds": one,
         "step_passes": one / pricing,
         "late_step_seconds": late,
-        "late_step_gemvs": np.nan if pd.isna(gemv) else late / gemv,
+        "late_step_gemvs": late / gemv if _positive(gemv) else np.nan,
         "solve_passes": total / pricing,
-        "solve_grams": np.nan if pd.isna(gram) else total / gram,
+        "solve_grams": total / gram if _positive(gram) else np.nan,
         "trace_over_run": seconds[-1] / run["seconds"] if timed else np.nan,
     }
+
+
+def _positive(seconds: float | None) -> bool:
+    """Say whether seconds are known, and something can be measured in them."""
+    return not pd.isna(seconds) and seconds > 0

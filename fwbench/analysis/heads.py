@@ -16,11 +16,14 @@ FAMILY = "attention_head"
 PLAIN = "frank_wolfe"  # the label of Frank-Wolfe with steps 2/(t + 2), which is the default
 SHOWN, LONGEST = 4, 8  # sets of leaders, and atoms of one, that are named
 COURSES = ("settles", "turns", "pauses", "undecided")
+FACTS = (
+    "positive", "negative", "largest", "smallest", "antisymmetric", "owners", "tied_owners",
+    "leaders", "entropy", "entropy_relative", "top_mass",
+)  # fmt: skip
 COLUMNS = (
-    "instance", "instance_label", "sentence", "layer", "head", "n", "d", "positive", "negative",
-    "largest", "smallest", "antisymmetric", "owners", "tied_owners", "leaders", "entropy",
-    "entropy_relative", "top_mass", *COURSES, "changes", "settled_at", "faces", "rounds", "growth",
-    "pause_gap", "run_id", "status", "steps", "gap_relative",
+    "instance", "instance_label", "sentence", "layer", "head", "n", "d", *FACTS, *COURSES,
+    "changes", "settled_at", "faces", "rounds", "growth", "pause_gap", "run_id", "status", "steps",
+    "gap_relative",
 )  # fmt: skip
 INTEGERS = (
     "layer", "head", "n", "d", "positive", "negative", "leaders", *COURSES, "changes",
@@ -69,7 +72,7 @@ def heads(records: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _row(row: dict[str, Any], head: dict[str, Any]) -> dict[str, Any]:
-    facts = {name: head.get(name) for name in COLUMNS}
+    facts = dict.fromkeys(COLUMNS) | {name: head.get(name) for name in FACTS}
     named = {name: row.get(name) for name in ("instance", "instance_label", "n", "d")}
     return facts | named | _place(row) | _courses(head["stretches"])
 

@@ -193,7 +193,8 @@ def places(ends: list[End], radius: float) -> list[NDArray[np.int64]]:
     -------
     list of ndarray of int, shape (m,)
         For each run the place of each query, the one at which most rest first; −1 where it is not
-        at rest, and everywhere if there are more than 2000 different points.
+        at rest, and everywhere if there are more than 2000 different points, or if they are too
+        far apart to be told in radii.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -203,12 +204,12 @@ def places(ends: list[End], radius: float) -> list[NDArray[np.int64]]:
     resting = [end.points[end.resting] for end in ends]
     if not sum(map(len, resting)):
         return none
-    all_points = np.vstack(resting) / (radius or 1.0)
-    # one of those that agree to a hundredth of the distance in question
-    _, first, which = np.unique(
-        np.round(all_points / (APART / 100)), axis=0, return_index=True, return_inverse=True
-    )
-    if len(first) > PLACES:
+    with np.errstate(over="ignore"):  # a folder that was edited may hold any radius
+        all_points = np.vstack(resting) / (radius or 1.0)
+        # one of those that agree to a hundredth of the distance in question
+        cells = np.round(all_points / (APART / 100))
+    _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    if len(first) > PLACES or not np.isfinite(cells).all():
         return none
     pairs = cKDTree(all_points[first]).query_pairs(APART, output_type="ndarray")
     shape = (len(first), len(first))

@@ -315,11 +315,15 @@ def racers(findings: Findings, *, foreign: bool) -> list[str]:
 
 
 def unanswered(findings: Findings) -> list[Row]:
-    """Return the runs of foreign codes that did not come to the gap they were asked for."""
+    """Return the runs of foreign codes that did not come to the gap they were asked for.
+
+    What a run was asked for stands in the plan; of one that is in none it is not known.
+    """
     return [
         row
         for row in runs(findings)
         if row["library"] is not None
+        and row["tol"] is not None
         and not (row["gap_relative"] is not None and row["gap_relative"] <= row["tol"])
     ]
 

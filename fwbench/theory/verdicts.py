@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fwbench.errors import visible
-from fwbench.shapes import listed, mapped, maybe, number, scalar, table, text, truth
+from fwbench.shapes import integer, listed, mapped, maybe, number, scalar, table, text, truth
 from fwbench.theory.claim import Curves, Line, Outcome, Tried, Verified
 
 SCHEMA = 1
@@ -71,7 +71,8 @@ _DOCUMENT = table(
         "seconds": number,
         "interrupted": truth,
         "claims": listed(table(_RECORD)),
-    }
+    },
+    {"schema": integer},
 )
 
 

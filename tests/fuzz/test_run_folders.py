@@ -1,7 +1,6 @@
 """Run folders that were damaged, or made by another hand: findings, or a sentence."""
 
 import copy
-import hashlib
 import io
 import json
 import shutil
@@ -17,36 +16,10 @@ from fwbench.reading import manifest_fault
 from fwbench.report import captions, environment, selection
 from fwbench.store import RunFolder
 
+from .made_folders import ODD, line, places
 from .made_hostile import calm, command, refused_or_done
 
-SUITE = """
-claims = ["one_dimension"]
-[[block]]
-problems = ["polygon[k=4]"]
-solvers = ["frank_wolfe[step=open_loop]", "vertex_enumeration"]
-max_steps = 12
-[[block]]
-problems = ["token_cloud[name=four-one]"]
-solvers = ["hardmax_attention[keys=moving]", "frank_wolfe[step=open_loop]"]
-max_steps = 12
-"""
 FILES = ("manifest.json", "journal.jsonl", "claims.json", "points")
-ODD = [
-    None, True, 0, -1, 1.5, 1e308, -1e308, 5e-324, 10**30, 2**63 - 1, -(2**63), "", "x",
-    "<script>", "\x1b[31m", "../../x", "a\nb", [], [1], ["a"], {}, {"a": 1}, float("nan"),
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory):
-    """Return a small real run folder; nobody writes into it."""
-    folder = tmp_path_factory.mktemp("sound")
-    (folder / "small.toml").write_text(SUITE)
-    out = folder / "run"
-    made = command("run", str(folder / "small.toml"), "--in-process", "--out", str(out),
-                   "--no-report")  # fmt: skip
-    assert made.code == 0, made
-    return out
 
 
 @pytest.fixture
@@ -127,21 +100,6 @@ def test_very_many_damaged_folders_are_shown_or_refused(copied, case):
 
 
 # -- types: what has a right checksum, and is none of what a run gives ----------------------------
-
-
-def line(record):
-    text = json.dumps(record, sort_keys=True)
-    checksum = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return f'{{"checksum": "{checksum}", "record": {text}}}\n'
-
-
-def places(value, before=()):
-    """Yield the way to each value inside of one."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, entry in inside:
-        yield (*before, key)
-        if isinstance(entry, dict | list):
-            yield from places(entry, (*before, key))
 
 
 def changed(document, where, what):

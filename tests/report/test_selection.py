@@ -37,6 +37,13 @@ def test_skipped_runs_are_counted_by_reason(findings: Findings) -> None:
     }
 
 
+def test_what_nobody_asked_for_is_not_unanswered(findings: Findings) -> None:
+    runs = findings.runs.assign(library="osqp 1.0", gap_relative=1e-3, tol=1e-8)
+    assert len(selection.unanswered(replace(findings, runs=runs))) == len(runs)
+    runs.loc[runs.index[0], "tol"] = np.nan  # not in the plan
+    assert len(selection.unanswered(replace(findings, runs=runs))) == len(runs) - 1
+
+
 def test_queries_that_rest_alike_share_a_row(findings: Findings) -> None:
     rows = [
         row

@@ -29,6 +29,12 @@ def test_hosts_and_sharing_are_told_apart():
     assert found.tolist() == ["one", "two", "one, shared"]
 
 
+def test_a_machine_of_unknown_threads_is_told_from_those_that_are_known():
+    given = places(("a", "one", False), ("a", "one", False), ("a", "one", False))
+    given["threads"] = pd.array([1, 2, None], dtype="Int64")
+    assert timed_on(given).tolist() == ["one, 1 thread", "one, 2 threads", "one"]
+
+
 def test_a_run_that_was_never_made_stands_with_most_on_its_instance():
     given = places(
         ("a", "one", False), ("b", "two", False), ("b", None, None), ("c", None, None),

@@ -86,6 +86,13 @@ def test_foreign_codes_and_what_was_not_measured_are_left_out(more):
     assert costed(WALK, **more).empty
 
 
+def test_nothing_is_measured_in_what_took_no_time():
+    assert costed(WALK, pass_seconds=0.0).empty
+    [row] = costed(WALK, gemv_seconds=0.0, gram_seconds=0.0).to_dict("records")
+    assert np.isnan([row["late_step_gemvs"], row["solve_grams"]]).all()
+    assert row["step_passes"] > 0
+
+
 @pytest.mark.parametrize("walk", [[], [(0, 0.0)]])
 def test_a_run_without_a_step_is_left_out(walk):
     assert costed(walk).empty

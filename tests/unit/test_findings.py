@@ -11,6 +11,7 @@ import fwbench as fw
 from fwbench.cli.show import as_text
 from fwbench.execution.tasks import Task
 from fwbench.findings import build, write_views
+from fwbench.journal import line_of
 from fwbench.store import RunFolder
 
 MISBEHAVING = str(Path(__file__).parents[1] / "made" / "misbehaving.py")
@@ -141,6 +142,16 @@ def test_runs_that_never_started_have_a_row(results, copied):
     assert set(left["status"]) == {"interrupted"}
     assert left[MEASURED].isna().all(axis=None)
     assert left["solver_label"].notna().all()
+
+
+def test_counts_are_kept_to_the_last_digit_beside_nulls(results, copied):
+    folder = RunFolder(results.folder)
+    records = folder.records()
+    records[0]["row"]["lmo"] = 2**63 - 1
+    (copied.path / "journal.jsonl").write_bytes(b"".join(map(line_of, records)))
+    counts = build(copied).runs.set_index("run_id")["lmo"]
+    assert counts[records[0]["row"]["run_id"]] == 2**63 - 1
+    assert counts.isna().any()
 
 
 def test_an_empty_journal_has_findings(copied):

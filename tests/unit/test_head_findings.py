@@ -114,6 +114,13 @@ def test_arrays_of_ones_own_are_no_layer_of_the_model(instance):
     assert row["sentence"] is row["layer"] is row["head"] is None
 
 
+def test_what_a_record_says_of_its_head_beyond_the_facts_is_no_fact():
+    odd = HEAD | {"run_id": "<script>", "steps": "many", "faces": 3}
+    row = one(heads([record(head=odd, solver="away_steps")]))
+    assert row["run_id"] is row["steps"] is None
+    assert row["faces"] == one(heads([record(solver="away_steps")]))["faces"]
+
+
 def test_what_is_no_cloud_has_no_row_nor_has_a_folder_of_before():
     before = record()
     del before["head"]

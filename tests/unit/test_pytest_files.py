@@ -104,6 +104,7 @@ def test_what_slows_all_benchmarks_alike_may_be_the_machine():
         (lambda made: made.update(benchmarks=[{}]), r"benchmarks\[0\] holds no name"),
         (lambda made: made["benchmarks"][0]["stats"].pop("median"), "holds no median"),
         (lambda made: made["benchmarks"][0]["stats"].update(median="1"), "median must be a finite"),
+        (lambda made: made["benchmarks"][0]["stats"].update(median=-1.0), "median must be 0 or a"),
         (lambda made: made["benchmarks"][0].update(extra_info={"fwbench": {"n": "x"}}), "n must"),
         (lambda made: made["benchmarks"][0].update(extra_info={"fwbench": {"status": "x"}}),
          "no status"),

@@ -43,6 +43,10 @@ def met(a, b, radius=1.0, scale=1.0):
     return row
 
 
+def test_points_that_no_number_tells_apart_are_no_places():
+    assert places([end("a", [0.0, 1.0])], 5e-324)[0].tolist() == [-1, -1]
+
+
 # -- two solvers ---------------------------------------------------------------------------------
 
 

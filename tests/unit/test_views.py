@@ -132,6 +132,13 @@ def test_tables_are_enough_without_a_journal(made, copied):
         views.read(copied)
 
 
+def test_a_count_that_is_infinite_is_not_known(copied):
+    edited(copied, "runs", lambda table: table.assign(steps=np.inf))
+    side = views.read(copied)
+    assert side.notes == ()
+    assert {run.row["steps"] for run in side.runs} == {None}
+
+
 @pytest.mark.parametrize("damage", [b"", "half", "folder"])
 def test_a_damaged_table_is_read_from_the_journal(copied, quickly, damage):
     path = copied / "trace.parquet"
@@ -154,6 +161,13 @@ def test_a_damaged_table_is_read_from_the_journal(copied, quickly, damage):
         lambda table: table.drop(columns="solver"),
         lambda table: table.assign(run_id=table.run_id.iloc[0]),
         lambda table: table.assign(instance=None),
+        lambda table: table.assign(instance=7),
+        lambda table: table.assign(steps=1.5),
+        lambda table: table.assign(steps="12"),
+        lambda table: table.assign(lmo=2.0**63),
+        lambda table: table.assign(gap_relative=True),
+        lambda table: table.assign(seconds=-1.0),
+        lambda table: table.assign(gemv_seconds=1e308),
     ],
 )
 def test_rows_that_no_run_gives_are_not_believed(copied, quickly, change):
