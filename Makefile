@@ -29,6 +29,7 @@ bench: $(VENV)/.installed-dev  ## speed of the hot loops, of the harness, out of
 
 bench-gate: $(VENV)/.installed-dev  ## false alarms of the gate on this machine, and what it finds: the table of docs/gate.md
 	$(BIN)/python -m tests.bench.gate
+	$(BIN)/python -m pytest -m slow -q tests/gate -k 15_percent_slower
 
 layers: $(VENV)/.installed-dev  ## what a layer of attention costs beside its bare product and torch
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.layers

@@ -109,9 +109,11 @@ def _gated(
     from fwbench.cli.progress import Progress
     from fwbench.gating.code import both, inside
     from fwbench.gating.gate import SECONDS, Terms, gated
+    from fwbench.interruption import Interruption
 
     here = Path.cwd()
-    with Progress(0) as progress, _room(out) as room:
+    # a SIGTERM too leaves nothing behind
+    with Interruption(raises=True), Progress(0) as progress, _room(out) as room:
         progress.say("building both sides")
         terms = Terms(exact_only, strict, seconds or SECONDS, seed, progress.say)
         with both(base, here, (*problems, *solvers)) as (old, new):
@@ -154,6 +156,7 @@ def _trials(
     from fwbench.cli.progress import Progress
     from fwbench.gating import trials as trying
     from fwbench.gating.code import inside, twice
+    from fwbench.interruption import Interruption
     from fwbench.plain import plain
 
     here = Path.cwd()
@@ -161,7 +164,7 @@ def _trials(
     problem, solver = inside((problem, solver), here)
     cell = trying.cell(problem, solver)  # a slip is said before anything is built
     slowed = max(1, round(trials * trying.SLOWED / trying.TRIALS))
-    with Progress(0) as progress:
+    with Interruption(raises=True), Progress(0) as progress:
         progress.say("building the same code twice")
         with twice(here, (problem, solver)) as (base, new):
             table = trying.aa(
