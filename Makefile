@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := fwbench solvers problems tests
 
+# The tests start hundreds of processes, which would compile all of the code anew without byte code.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: run test faults browser slow bench bench-gate ratios layers check format clean
 
 run: $(VENV)/.installed  ## run the default suite and write a report
 	$(BIN)/fwbench run
 
 test: check  ## all tests but the slow ones
-	$(BIN)/python -m pytest -m "not slow" -q -n 2 --ignore=tests/faults --ignore=tests/browser
+	$(BIN)/python -m pytest -m "not slow" -q -n 2 --dist worksteal --ignore=tests/faults --ignore=tests/browser
 	$(MAKE) --no-print-directory -j 2 faults browser
 
 # Both mostly wait, for time limits and for a browser: they go on side by side.

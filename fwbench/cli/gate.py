@@ -69,8 +69,9 @@ def gate(
     """
     asked = Ways(as_json, markdown, rows, html)
     if aa == (base is not None):
+        slip = f"; {suite!r} stands for a suite, a revision is --base {suite}" if suite else ""
         raise click.UsageError(
-            "gate needs --base REF, or --aa; got " + ("both" if aa else "neither")
+            "gate needs --base REF, or --aa; got " + ("both" if aa else f"neither{slip}")
         )
     if suite and problems:
         raise click.UsageError("give a SUITE or -p, not both")

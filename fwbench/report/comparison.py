@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from rich import box
-from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from fwbench.analysis.changes import Comparison, Outcome, Pace, Timing
 from fwbench.errors import visible
 from fwbench.report import differences, pages, words
 from fwbench.report.differences import Line
+from fwbench.report.grid import Headed, row
 from fwbench.report.markdown import code, prose, table
 
 SHOWN = 40  # lines of a section on the terminal
@@ -36,8 +37,8 @@ def terminal(comparison: Comparison) -> RenderableType:
     parts: list[RenderableType] = []
     for name, side in (("base", comparison.base), ("new", comparison.new)):
         said = " · ".join((visible(side.name), *differences.facts(side)))
-        parts.append(Text(f"{name:<5}", "dim").append(said, ""))
-    parts += [Text(f"     {note}", style="dim") for note in differences.notes(comparison)]
+        parts.append(_Hanging(Text(f"{name:<5}", "dim"), Text(said)))
+    parts += [_Hanging(Text(" " * 5), Text(note, "dim")) for note in differences.notes(comparison)]
     for head, lines in differences.sections(comparison):
         quiet = head.startswith("Not equal")
         parts += [Text(), Text(f"{head}: {len(lines)}", style="bold" if not quiet else "dim")]
@@ -55,6 +56,18 @@ def terminal(comparison: Comparison) -> RenderableType:
     return Group(*parts, Text(), Text(_sentence(comparison), style=tone))
 
 
+@dataclass(frozen=True)
+class _Hanging:
+    """A text whose further lines stand under its first one, right of its head."""
+
+    head: Text
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        left = cell_len(self.head.plain)
+        yield row([self.head, self.text], [left, max(options.max_width - left, 1)], "")
+
+
 def _sentence(comparison: Comparison) -> str:
     said, of = differences.conclusion(comparison)
     return f"{said.capitalize()}: {of}."
@@ -64,19 +77,12 @@ def _more(left: int) -> list[Text]:
     return [Text(f"  … and {left} more; --json has all", style="dim")] if left > 0 else []
 
 
-def _table(head: list[str], names: int) -> Table:
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
-    for place, name in enumerate(head):
-        made.add_column(name, overflow="fold", no_wrap=names <= place < len(head) - 1)
-    return made
-
-
 def _lines(lines: list[Line]) -> RenderableType:
-    made = _table(_HEAD, len(_HEAD))
-    for line in lines:
-        row = (line.solver, line.instance, line.quantity, line.base, line.new, line.detail)
-        made.add_row(*(Text(cell) for cell in row))
-    return made
+    rows = (
+        (line.solver, line.instance, line.quantity, line.base, line.new, line.detail)
+        for line in lines
+    )
+    return Headed(_HEAD, [[Text(cell) for cell in cells] for cells in rows], (0, 1))
 
 
 def _timings(comparison: Comparison) -> Iterator[RenderableType]:
@@ -86,10 +92,8 @@ def _timings(comparison: Comparison) -> Iterator[RenderableType]:
         slower = sum(timing.pace is Pace.SLOWER for timing in told)
         yield Text()
         yield Text(f"Timings: {slower} slower, {len(told) - slower} faster", style="bold")
-        made = _table(["", *_TIMED], len(_TIMED))
-        for timing in told[:SHOWN]:
-            made.add_row(Text(timing.pace), *(Text(cell) for cell in _timing(timing)))
-        yield made
+        rows = [[timing.pace, *_timing(timing)] for timing in told[:SHOWN]]
+        yield Headed(["", *_TIMED], [[Text(cell) for cell in cells] for cells in rows], (1, 2))
         yield from _more(len(told) - SHOWN)
     if reasons := differences.reasons(timings):
         yield Text()

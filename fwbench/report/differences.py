@@ -13,6 +13,7 @@ from fwbench.errors import visible
 from fwbench.report import words
 
 LONGEST = 120  # letters of a text among values
+WHOLE = 1e15  # whole numbers below are counts, and every float of them is exact
 FAMILIES = ("steps to ", "oracle calls to ")  # a line for all targets of a run
 SHARPNESS = {
     Likeness.BITS: "values at equal k are compared bit by bit",
@@ -107,15 +108,17 @@ def instance(run: Run) -> str:
 
 
 def both(a: Any, b: Any) -> tuple[str, str]:
-    """Format two values with as many digits as it takes to tell them apart.
+    """Format two values with as many digits as it takes to tell them apart, counts with all.
 
     Examples
     --------
-    >>> both(1.0, 1.0000001), both("face", None), both(3, 12)
-    (('1', '1.0000001'), ('face', '–'), ('3', '12'))
+    >>> both(1.0, 1.0000001), both("face", None), both(1300, 1184)
+    (('1', '1.0000001'), ('face', '–'), ('1300', '1184'))
     """
     numbers = isinstance(a, int | float) and isinstance(b, int | float)
     if numbers and a != b:
+        if all(float(value).is_integer() and abs(value) < WHOLE for value in (a, b)):
+            return f"{a:.0f}", f"{b:.0f}"
         for digits in range(3, 18):
             shown = f"{a:.{digits}g}", f"{b:.{digits}g}"
             if shown[0] != shown[1]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions
@@ -62,6 +62,39 @@ class Grid:
             widths[widest] -= 1
             over -= 1
         return widths
+
+
+@dataclass(frozen=True)
+class Headed:
+    """A grid on a wide terminal; on a narrow one the names stand above the rows that share them.
+
+    Attributes
+    ----------
+    heads : list of str
+    rows : list of list of Text
+    names : tuple of int
+        The columns that go above.
+    """
+
+    heads: list[str]
+    rows: list[list[Text]]
+    names: tuple[int, ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Grid]:
+        """Yield the grid for the width at hand."""
+        columns = zip(
+            self.heads, *([cell.plain for cell in cells] for cells in self.rows), strict=True
+        )
+        widths = [max(map(cell_len, column)) for column in columns]
+        if sum(widths) + len(GAP) * (len(widths) - 1) <= options.max_width:
+            yield Grid(self.heads, self.rows, 0)
+            return
+        left = [place for place in range(len(self.heads)) if place not in self.names]
+        rows: list[list[Text]] = []
+        for shared, some in groupby(self.rows, lambda cells: [cells[i].plain for i in self.names]):
+            rows.append([Text(" · ".join(shared))])
+            rows += [[cells[i] for i in left] for cells in some]
+        yield Grid([self.heads[i] for i in left], rows, len(left))
 
 
 @dataclass(frozen=True)

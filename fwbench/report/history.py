@@ -8,15 +8,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from fwbench.analysis.chronicle import EXACT, SECONDS, Chronicle, Line, Step
 from fwbench.errors import visible
 from fwbench.report import canvas, pages, words
 from fwbench.report.differences import both
+from fwbench.report.grid import Headed
 from fwbench.report.words import Style
 
 QUANTITIES = (SECONDS, *EXACT)
@@ -128,10 +127,11 @@ def conclusion(chronicle: Chronicle) -> str:
     """Say how many folders, lines and steps there are."""
     folders, timed = len(chronicle.stations), sum(x.quantity == SECONDS for x in chronicle.lines)
     steps = sum(step.p is not None for step in chronicle.steps)
+    exact = len(chronicle.steps) - steps
     return (
-        f"{folders} run folder{'s' * (folders != 1)}: {len(chronicle.steps) - steps} changes of "
-        f"exact quantities, {steps} step{'s' * (steps != 1)} in {timed} lines of seconds "
-        f"(by chance: about {0.01 * timed:.1f})"
+        f"{folders} run folder{'s' * (folders != 1)}: {exact} change{'s' * (exact != 1)} of exact "
+        f"quantities, {steps} step{'s' * (steps != 1)} in {timed} line{'s' * (timed != 1)} of "
+        f"seconds (by chance: about {0.01 * timed:.1f})"
     )
 
 
@@ -139,11 +139,8 @@ def terminal(chronicle: Chronicle) -> RenderableType:
     """Return what ``fwbench history`` prints, for a rich console."""
     parts: list[RenderableType] = []
     if chronicle.steps:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
-        for name in HEAD:
-            table.add_column(name, overflow="fold")
-        for step in chronicle.steps[-SHOWN:]:
-            table.add_row(*(Text(cell) for cell in row(chronicle, step)))
+        rows = [[Text(cell) for cell in row(chronicle, step)] for step in chronicle.steps[-SHOWN:]]
+        table = Headed(list(HEAD), rows, (0, 1, 2))
         left = len(chronicle.steps) - SHOWN
         parts += [Text(f"… {left} earlier ones are on the page", "dim")] if left > 0 else []
         parts += [table, Text()]

@@ -1,3 +1,4 @@
+import gc
 import json
 import sys
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ def fwbench(tmp_path, monkeypatch, capfd):
 
     def run(*words: str) -> Ended:
         monkeypatch.setattr(sys, "argv", ["fwbench", *words])
+        gc.freeze()  # the command before may have had runs in this process, which thaw the tests
         capfd.readouterr()
         with pytest.raises(SystemExit) as end:
             main()

@@ -21,7 +21,7 @@ DONE, WRONG_USE = 0, 2
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made") / "r"
     solvers = ("away_steps", "hardmax_attention[keys=moving]")
-    fw.run(problems=SMALL, solvers=solvers, out=folder, max_steps=50).report()
+    fw.run(problems=SMALL, solvers=solvers, out=folder, max_steps=50, jobs=None).report()
     return folder
 
 

@@ -30,7 +30,11 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compare") / "a"
     solvers = ["away_steps", "frank_wolfe[step=exact]"]
     fw.run(
-        problems=["min_norm_point[n=30,d=4,shift=1]"], solvers=solvers, out=folder, max_steps=200
+        problems=["min_norm_point[n=30,d=4,shift=1]"],
+        solvers=solvers,
+        out=folder,
+        max_steps=200,
+        jobs=None,
     )
     return folder
 
@@ -126,7 +130,7 @@ def test_what_is_missing_is_inconclusive(fwbench, pair):
 
 
 def test_runs_with_nothing_in_common_are_inconclusive(fwbench, pair):
-    fw.run(problems=["polygon[k=4]"], solvers=["frank_wolfe"], out="c", max_steps=5)
+    fw.run(problems=["polygon[k=4]"], solvers=["frank_wolfe"], out="c", max_steps=5, jobs=None)
     done = fwbench("compare", "a", "c")
     assert done.code == INCONCLUSIVE
     assert "nothing in a and c can be matched" in done.out
@@ -206,6 +210,12 @@ def test_wrong_use_is_a_sentence(fwbench, pair, words, said):
     done = fwbench("compare", *words)
     assert done.code == WRONG_USE
     assert said in done.err
+
+
+def test_a_gate_without_a_base_says_how_to_give_one(fwbench):
+    done = fwbench("gate", "main")
+    assert done.code == WRONG_USE
+    assert "got neither; 'main' stands for a suite, a revision is --base main" in done.err
 
 
 # -- regressions of a user's solvers, run for real ---------------------------------------------

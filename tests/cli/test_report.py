@@ -18,7 +18,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     for name, solver in (("before", "away_steps"), ("after", "pairwise")):
         solvers = (solver, "frank_wolfe[step=exact]")
-        fw.run(problems=SMALL, solvers=solvers, out=folder / name, max_steps=20)
+        fw.run(problems=SMALL, solvers=solvers, out=folder / name, max_steps=20, jobs=None)
     return folder
 
 

@@ -59,7 +59,7 @@ def test_moving_keys_lose_the_origin(fwbench):
         "run", "-p", "token_cloud[name=four-one]",
         "-s", "hardmax_attention[keys=moving,step=open_loop]",
         "-s", "hardmax_attention[keys=fixed,step=open_loop]", "--max-steps", "1000", "--out", "r2",
-        "--no-report",
+        "--no-report", "--in-process",
     )  # fmt: skip
     assert done.code == DONE
     runs = table("r2").set_index("params")
@@ -132,7 +132,17 @@ def test_a_failed_run_is_said_and_sets_the_exit_code(fwbench, misbehaving):
 
 def test_a_budget_that_is_spent_is_no_failure(fwbench):
     done = fwbench(
-        "run", "-p", SMALL, "-s", "frank_wolfe", "--max-steps", "3", "--out", "r", "--no-report"
+        "run",
+        "-p",
+        SMALL,
+        "-s",
+        "frank_wolfe",
+        "--max-steps",
+        "3",
+        "--out",
+        "r",
+        "--no-report",
+        "--in-process",
     )
     assert done.code == DONE
     assert set(table("r")["status"]) == {"budget"}
@@ -164,7 +174,9 @@ def test_a_problem_that_cannot_be_built_leaves_a_row_a_solver(fwbench):
 )  # fmt: skip
 def test_a_file_that_holds_no_points_is_named(fwbench, name, content, said):
     Path(name).write_text(content)
-    done = fwbench("run", "-p", name, "-s", "away_steps", "--out", "r", "--no-report")
+    done = fwbench(
+        "run", "-p", name, "-s", "away_steps", "--out", "r", "--no-report", "--in-process"
+    )
     assert done.code == FAILED
     [reason] = table("r")["reason"]
     assert name in reason
@@ -224,15 +236,17 @@ def test_a_suite_of_ones_own_and_its_folder(fwbench):
 
 
 def test_an_existing_folder_needs_a_word(fwbench):
-    few = ("run", "-p", SMALL, "-s", "away_steps", "--out", "r", "--no-report")
+    few = ("run", "-p", SMALL, "-s", "away_steps", "--out", "r", "--no-report", "--in-process")
     assert fwbench(*few).code == DONE
     first = Path("r/journal.jsonl").read_bytes()
     refused = fwbench(*few)
     assert refused.code == WRONG_USE
     assert "--resume does what is missing there, --fresh starts anew" in refused.err
-    assert fwbench("run", "--resume", "--out", "r", "--no-report").code == DONE
+    assert fwbench("run", "--resume", "--out", "r", "--no-report", "--in-process").code == DONE
     assert Path("r/journal.jsonl").read_bytes() == first
-    other = fwbench("run", "-p", "polygon", "-s", "vertex_enumeration", "--out", "r", "--resume")
+    other = fwbench(
+        "run", "-p", "polygon", "-s", "vertex_enumeration", "--out", "r", "--resume", "--in-process"
+    )
     assert other.code == WRONG_USE
     assert "made by another question" in other.err
     assert fwbench(*few, "--fresh").code == DONE
@@ -242,7 +256,7 @@ def test_an_existing_folder_needs_a_word(fwbench):
 
 def test_seeds_and_repetitions(fwbench):
     question = ("-p", "min_norm_point[n=10,d=2]", "-s", "away_steps", "--seed", "7")
-    done = fwbench("run", *question, "--repeat", "2", "--out", "r", "--no-report")
+    done = fwbench("run", *question, "--repeat", "2", "--out", "r", "--no-report", "--in-process")
     assert done.code == DONE
     runs = table("r")
     assert runs["seed"].tolist() == [7, 7]
@@ -252,7 +266,12 @@ def test_seeds_and_repetitions(fwbench):
 
 @pytest.mark.parametrize("out", ["a folder", "ü", "a[1]", "q'u\"o", "deep/er"])
 def test_odd_folders_are_fine(fwbench, out):
-    assert fwbench("run", "-p", SMALL, "-s", "away_steps", "--out", out, "--no-report").code == DONE
+    assert (
+        fwbench(
+            "run", "-p", SMALL, "-s", "away_steps", "--out", out, "--no-report", "--in-process"
+        ).code
+        == DONE
+    )
     assert fwbench("show", out).code == DONE
 
 
@@ -373,12 +392,14 @@ def test_what_needs_more_memory_than_is_allowed_says_so(fwbench):
 
 
 def test_a_resumed_folder_says_what_was_there(fwbench):
-    run = ("run", "-p", SMALL, "-s", "away_steps", "--out", "r", "--no-report")
+    run = ("run", "-p", SMALL, "-s", "away_steps", "--out", "r", "--no-report", "--in-process")
     assert fwbench(*run).code == DONE
     done = fwbench(*run, "-s", "vertex_enumeration", "--resume")
     assert "1 of 2 runs were there, and nothing has changed" in done.err
     assert "/2] vertex_enumeration on" in done.err
-    assert fwbench("run", "--resume", "--out", "r", "--no-report").err.startswith("2 of 2 runs")
+    assert fwbench("run", "--resume", "--out", "r", "--no-report", "--in-process").err.startswith(
+        "2 of 2 runs"
+    )
 
 
 def test_a_folder_of_points_is_told_from_one_of_code(fwbench):

@@ -12,6 +12,8 @@ from fwbench.problem import QuadraticOverHull
 from fwbench.runner import Budget, misfit, run
 from fwbench.trace import Status
 
+pytestmark = pytest.mark.usefixtures("untimed")
+
 RNG = np.random.default_rng(30)
 N, D = 12, 3
 # few bits each, so that a move by 1e8 is exact

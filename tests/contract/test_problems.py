@@ -11,6 +11,8 @@ from fwbench.judge import Judge
 from fwbench.problem import KIND
 from fwbench.runner import Budget, run
 
+pytestmark = pytest.mark.usefixtures("untimed")
+
 NAMES = list(catalog.names("problems"))
 
 

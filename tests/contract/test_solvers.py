@@ -37,6 +37,8 @@ from .made_cases import (
     problem,
 )
 
+pytestmark = pytest.mark.usefixtures("untimed")
+
 FLOAT32 = 1e-5
 
 

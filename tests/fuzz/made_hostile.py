@@ -1,6 +1,7 @@
 """What all fuzz tests share: calm settings, names that do harm, and a command in this process."""
 
 import contextlib
+import gc
 import io
 import sys
 import warnings
@@ -64,6 +65,7 @@ class Ended:
 def command(*words: str) -> Ended:
     """Run a command line; whatever is raised but an exit is raised here as well."""
     out, err = io.StringIO(), io.StringIO()
+    gc.freeze()  # the command before may have had runs in this process, which thaw the tests
     with (
         mock.patch.object(sys, "argv", ["fwbench", *words]),
         contextlib.redirect_stdout(out),

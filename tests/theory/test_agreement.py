@@ -10,6 +10,8 @@ from fwbench.geometry.forms import Kind
 from fwbench.runner import Budget, misfit, run
 from fwbench.trace import Status
 
+pytestmark = pytest.mark.usefixtures("untimed")
+
 INSTANCES = [
     "min_norm_point[n=100,d=10,shift=1]",
     "min_norm_point[n=100,d=10,shift=0]",

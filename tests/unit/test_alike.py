@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from fwbench.analysis.alike import timed_on, usual
+from fwbench.execution.here import Here
 from fwbench.findings import build
 from fwbench.planning import Question, plan
 from fwbench.report import selection
@@ -54,7 +55,7 @@ def folder(tmp_path_factory):
     solvers = ("frank_wolfe[step=exact]", "away_steps", "pairwise")
     tasks, _ = plan(Question(problems=problems, solvers=solvers, limits={"max_steps": 200}))
     made = RunFolder.create(tmp_path_factory.mktemp("alike") / "run")
-    assert execute(made, tasks, None, "test", lambda task, row: None)
+    assert execute(made, tasks, None, "test", lambda task, row: None, executor=Here())
     return made
 
 

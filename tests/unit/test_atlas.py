@@ -104,7 +104,7 @@ SOLVERS = ["hardmax_attention", "hardmax_attention[step=constant(0.5)]", "vertex
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory):
     out = tmp_path_factory.mktemp("atlas") / "run"
-    return fw.run(problems=[POLYGON], solvers=SOLVERS, out=out).findings
+    return fw.run(problems=[POLYGON], solvers=SOLVERS, out=out, jobs=None).findings
 
 
 def test_the_basins_of_hardmax_attention_are_the_cells(findings):

@@ -61,6 +61,9 @@ def test_solvers_at_several_tolerances_are_told_apart():
 def test_values_have_as_many_digits_as_it_takes():
     assert differences.both(1.0, 1.0 + 2**-52) == ("1", "1.0000000000000002")
     assert differences.both(None, "x" * 300)[1].endswith("…")
+    assert differences.both(1300, 1184) == ("1300", "1184")
+    assert differences.both(100_000.0, 100_001.0) == ("100000", "100001")
+    assert differences.both(1.0, 2e300) == ("1", "2e+300")
 
 
 def test_a_terminal_shows_what_is_worse_first(worse):
@@ -70,6 +73,21 @@ def test_a_terminal_shows_what_is_worse_first(worse):
     assert text.strip().splitlines()[-1] == (
         "Worse: of 2 solvers on instances 1 worse, 1 changed; 1 missing; timings: 4 same."
     )
+
+
+def test_a_narrow_terminal_breaks_no_names():
+    names = {"solver_label": "my_pairwise", "instance_label": "min_norm_point[n=1000,d=50,shift=1]"}
+    moved = compared(side(run(**names)), side(run(**names, rate_class="sublinear")))
+    slower = compared(side(*timed(noise(1), **names)), side(*timed(1.5 * noise(2), **names)))
+    steps = chronicle(days(6, always=names, steps=40))
+    for made in (terminal(moved), terminal(slower), history.terminal(steps)):
+        console = Console(width=80, record=True, file=io.StringIO())
+        console.print(made)
+        lines = console.export_text().splitlines()
+        assert max(map(len, lines)) <= 80
+        assert any("min_norm_point[n=1000,d=50,shift=1]" in line for line in lines)
+    notes = [line for line in printed(moved, 60).splitlines() if "equal k" in line]
+    assert notes == ["     values at equal k are compared bit by bit"]
 
 
 def test_markdown_says_the_verdict_in_its_first_line(worse):
@@ -163,9 +181,9 @@ def test_a_comparison_that_found_nothing_is_short():
 # -- over time ---------------------------------------------------------------------------------
 
 
-def days(count, **later):
+def days(count, always=None, **later):
     for day in range(count):
-        columns = later if day >= count // 2 else {}
+        columns = (always or {}) | (later if day >= count // 2 else {})
         yield side(run(**columns), name=f"run-{day}", created=f"2026-01-{day + 1:02d}T00:00:00")
 
 
@@ -183,7 +201,10 @@ def test_a_history_shows_what_stepped_when():
     assert set(history.files(drawn)) == {"history-01.png", "history-01.pdf"}
     console = Console(width=160, record=True, file=io.StringIO())
     console.print(history.terminal(made))
-    assert "6 run folders: 2 changes of exact quantities, 0 steps" in console.export_text()
+    assert (
+        "6 run folders: 2 changes of exact quantities, 0 steps in 1 line of seconds"
+        in console.export_text()
+    )
 
 
 def test_equal_histories_are_drawn_alike():

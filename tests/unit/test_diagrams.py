@@ -140,9 +140,9 @@ def test_a_suite_asks_for_them_and_its_folder_remembers(tmp_path):
     path = tmp_path / "mine.toml"
     block = '[[block]]\nproblems = ["polygon"]\nsolvers = ["vertex_enumeration"]\n'
     path.write_text("diagrams = true\n" + block, encoding="utf-8")
-    results = fw.run(str(path), out=tmp_path / "run")
+    results = fw.run(str(path), out=tmp_path / "run", jobs=None)
     assert len(results.findings.diagrams) == 32
     again = build(RunFolder(tmp_path / "run"))
     assert [d.name for d in again.diagrams] == [d.name for d in results.findings.diagrams]
     path.write_text(block, encoding="utf-8")
-    assert fw.run(str(path), out=tmp_path / "other").findings.diagrams == ()
+    assert fw.run(str(path), out=tmp_path / "other", jobs=None).findings.diagrams == ()

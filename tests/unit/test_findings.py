@@ -354,7 +354,7 @@ solvers = ["cvxpy_reference", "away_steps"]
 tol = {}
 """
     (folder / "two.toml").write_text(block.format("1e-2") + block.format("1e-12"))
-    return fw.run(str(folder / "two.toml"), out=folder / "run")
+    return fw.run(str(folder / "two.toml"), out=folder / "run", jobs=None)
 
 
 def test_each_run_says_its_tolerance(twice, runs):

@@ -6,6 +6,8 @@ from fwbench.analysis.fixed_points import Class, FixedPoint, classify, common
 from fwbench.problem import QuadraticOverHull
 from fwbench.runner import Budget, run
 
+pytestmark = pytest.mark.usefixtures("untimed")
+
 AT_ATOM = {
     "gap_relative": 1e-7, "drift": 1e-5, "nearest": 3, "distance": 1e-7, "leads": True,
     "leads_itself": True, "face": 0, "hull": 2, "support": [3], "used": 1, "period": None,

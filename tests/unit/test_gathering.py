@@ -15,6 +15,7 @@ from pandas.testing import assert_frame_equal
 
 from fwbench.analysis.growth import sizes
 from fwbench.errors import RunFolderError
+from fwbench.execution.here import Here
 from fwbench.execution.tasks import Task
 from fwbench.findings import SHAPES, build, write_views
 from fwbench.gathering import _claims, families, gathered, names, together
@@ -30,7 +31,7 @@ TABLES = ("runs", "trace", "targets", "fixed_points")
 def made(path, solvers, problems=("min_norm_point[n=8,d=2,shift=1]",), **limits):
     tasks, _ = plan(Question(problems=problems, solvers=solvers, limits={"max_steps": 40} | limits))
     folder = RunFolder.create(path)
-    assert execute(folder, tasks, None, "test", lambda task, row: None)
+    assert execute(folder, tasks, None, "test", lambda task, row: None, executor=Here())
     return folder
 
 

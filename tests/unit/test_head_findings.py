@@ -219,6 +219,7 @@ def results(tmp_path_factory):
                  "softmax_attention[beta=1,keys=moving]", "frank_wolfe[step=open_loop]"],
         out=tmp_path_factory.mktemp("heads"),
         max_steps=600,
+        jobs=None,
     )  # fmt: skip
 
 

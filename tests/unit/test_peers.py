@@ -16,6 +16,8 @@ from fwbench.runner import Budget, misfit, run
 from fwbench.solver import Sampling
 from fwbench.trace import Status
 
+pytestmark = pytest.mark.usefixtures("untimed")
+
 PEERS = (
     "clarabel_cone", "daqp_dual", "osqp_admm", "piqp_interior", "quadprog_dual", "scipy_nnls",
     "scipy_slsqp", "scs_cone", "sklearn_svm",
@@ -84,12 +86,6 @@ BEYOND = (
 @cache
 def posed(name):
     return POSED[name]()
-
-
-@pytest.fixture(autouse=True)
-def untimed(monkeypatch):
-    monkeypatch.setattr("fwbench.timing.REPEATS", 1)
-    monkeypatch.setattr("fwbench.timing.SETUPS", 1)
 
 
 def entry(name):

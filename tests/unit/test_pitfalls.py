@@ -12,6 +12,8 @@ from fwbench.problem import QuadraticOverHull
 from fwbench.runner import Budget, run
 from fwbench.trace import Status
 
+pytestmark = pytest.mark.usefixtures("untimed")
+
 AWAY = [f"away_steps[step={step}]" for step in ("exact", "short", "backtracking")]
 PAIRS = [
     "pairwise[step=exact]", "pairwise[step=short]", "pairwise[step=backtracking]",

@@ -183,7 +183,7 @@ def test_a_run_folder_keeps_promises_and_bounds(tmp_path):
     results = fw.run(
         problems=["min_norm_point[n=60,d=4,seed=0..2]"],
         solvers=["frank_wolfe[step=open_loop,exact]", "min_norm_point"],
-        max_steps=1500, out=tmp_path / "run",
+        max_steps=1500, out=tmp_path / "run", jobs=None,
     )  # fmt: skip
     table = results.findings.rates
     assert table["seeds"].tolist() == [3, 3, 3]

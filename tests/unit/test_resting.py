@@ -185,6 +185,7 @@ def folder(tmp_path_factory):
                  "vertex_enumeration"],
         max_steps=300,
         out=out,
+        jobs=None,
     )  # fmt: skip
     return RunFolder(out)
 

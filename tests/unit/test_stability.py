@@ -14,6 +14,8 @@ from fwbench.runner import run
 from fwbench.solver import Queries, SolverEntry
 from fwbench.stability import PUSH, stable, verdict
 
+pytestmark = pytest.mark.usefixtures("untimed")
+
 SQUARE = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
 # a vertex, the middle of an edge, the origin by all atoms and by two: stationary for -|x|^2/2
 SADDLES = [[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.25, 0.25, 0.25, 0.25], [0.5, 0, 0.5, 0]]

@@ -23,7 +23,7 @@ SOLVERS = ["away_steps", "frank_wolfe[step=exact]", "hardmax_attention[keys=movi
 def made(tmp_path_factory):
     """Return a run folder with every kind of run; nobody writes into it."""
     folder = tmp_path_factory.mktemp("views") / "run"
-    fw.run(problems=PROBLEMS, solvers=SOLVERS, out=folder, max_steps=60)
+    fw.run(problems=PROBLEMS, solvers=SOLVERS, out=folder, max_steps=60, jobs=None)
     return folder
 
 
