@@ -71,18 +71,26 @@ def status(base: Run, new: Run, likeness: Likeness) -> Found | None:
     a, b = base.row.get("status"), new.row.get("status")
     if a is None or b is None or (a == b and base.failed == new.failed):
         return None
-    ranks = [0 if run.failed else _RANKS.get(Status(run.row["status"]), 0) for run in (base, new)]
+    ranks = [_rank(run) for run in (base, new)]
+    if {a, b} == {Status.BUDGET, Status.TIMEOUT} and 0 not in ranks:
+        ranks = [rank - (run.row["status"] == Status.TIMEOUT)
+                 for rank, run in zip(ranks, (base, new), strict=True)]  # fmt: skip
     verdict = _less_is_worse(*ranks)
     detail = ""
     slow, quick = (base, new) if ranks[0] < ranks[1] else (new, base)
-    if slow.row["status"] == Status.TIMEOUT and not slow.failed and quick.ended_well:
+    took_all = quick.ended_well or quick.row["status"] == Status.BUDGET
+    if slow.row["status"] == Status.TIMEOUT and not slow.failed and took_all:
         limit, taken = slow.row.get("seconds") or 0.0, quick.row.get("seconds") or 0.0
         if likeness is Likeness.DIGITS or taken > BRIEF * limit:
             verdict, detail = Verdict.CHANGED, "the time limit decides, and the pace of the machine"
     if verdict is Verdict.WORSE:
         detail = str(new.row.get("reason") or "")
-    band = "converged or finished > budget, timeout, stalled > skipped > failed"
+    band = "converged or finished > budget, stalled, a timeout > skipped > failed"
     return Found("status", a, b, band, verdict, detail)
+
+
+def _rank(run: Run) -> int:
+    return 0 if run.failed else _RANKS.get(Status(run.row["status"]), 0)
 
 
 def gap(base: Run, new: Run, likeness: Likeness) -> Found | None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from fwbench.analysis.changes import Comparison
+from fwbench.analysis.changes import Comparison, Pace, Timing
 from fwbench.analysis.comparison import compared
 from fwbench.analysis.durations import comparable
 from fwbench.analysis.pairing import paired
@@ -18,6 +18,7 @@ from fwbench.gating.code import Code
 from fwbench.gating.decisions import Cell, Task
 from fwbench.gating.exact import results
 from fwbench.gating.turns import measured
+from fwbench.trace import Status
 
 SECONDS = 300.0  # for all timings of a gate
 KINDS: tuple[Literal["seconds", "set-up"], ...] = ("seconds", "set-up")
@@ -88,7 +89,7 @@ def gated(base: Code, new: Code, words: Sequence[str], room: Path, terms: Terms)
     rng = np.random.default_rng(terms.seed)
     timings = measured(base, new, cells, terms.seconds, rng, terms.told)
     notes = (*found.notes, *_left_out(sides, cells))
-    return replace(found, timings=timings, notes=notes)
+    return replace(found, timings=(*timings, *_cut_short(sides, cells)), notes=notes)
 
 
 def timed(base: Side, new: Side) -> Iterable[Cell]:
@@ -103,6 +104,25 @@ def timed(base: Side, new: Side) -> Iterable[Cell]:
         known.add(a.key)
         for what in KINDS:
             yield Cell(a, _task(a), _task(b), what)
+
+
+def _cut_short(sides: tuple[Side, Side], cells: Sequence[Cell]) -> Iterable[Timing]:
+    """Yield what cannot be timed since the new side met a time limit that the base did not.
+
+    Whether it is slower or the machine was, nobody can say; it is not the same.
+    """
+    known = {cell.run.key for cell in cells}
+    for a, b in paired(*(side.runs for side in sides)).pairs:
+        statuses = [run.row.get("status") for run in (a, b)]
+        if a.key in known or a.failed:
+            continue
+        if statuses[1] == Status.TIMEOUT != statuses[0]:
+            known.add(a.key)
+            yield Timing(
+                run=a, what="seconds", unit="s", base=None, new=None, ratio=None, low=None,
+                high=None, pairs=0, p=None, pace=Pace.INCONCLUSIVE,
+                reason="the new side met the time limit of its run, and the base did not",
+            )  # fmt: skip
 
 
 def _positive(run: Run) -> bool:

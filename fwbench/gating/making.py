@@ -47,6 +47,10 @@ class Maker:
 
     def both(self, ref: str) -> tuple[Code, Code]:
         """Return what a text names, and what stands here."""
+        if not ref.strip():  # a variable that is not set, say; git would take it for HEAD
+            raise UnknownName(
+                "the base is empty; name a git revision, a wheel, an interpreter or its environment"
+            )
         base = self.as_it_is(BASE)
         new = self.as_it_is(NEW)
         place = self.here / ref

@@ -2,8 +2,10 @@
 
 import json
 import signal
+import sys
 
 import pandas as pd
+import psutil
 import pytest
 
 from fwbench import session
@@ -115,3 +117,20 @@ def test_a_ctrl_c_ends_the_claims_too(tmp_path, monkeypatch):
     described = {"suite": None, "suite_digest": None, "claims": ["theorem_3_1"], "diagrams": False}
     folder = RunFolder.create(tmp_path / "r")
     assert not execute(folder, [], described, "test", lambda *told: None, executor=Pool())
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_gate_that_is_ended_leaves_nothing(tmp_path, monkeypatch, sent):
+    room = tmp_path / "room"
+    room.mkdir()
+    monkeypatch.setenv("TMPDIR", str(room))
+    path = solver_file(tmp_path)
+    words = ("gate", "--base", sys.prefix, "-p", SMALL, "-s", f"{path}[kind=wait]")
+    with command(tmp_path, *words, "--max-seconds", "40", "--only", "exact") as running:
+        worker = waits(tmp_path)
+        started = psutil.Process(running.pid).children(recursive=True)
+        running.send_signal(sent)
+        assert running.wait(DEADLINE) == 130, said(tmp_path)
+    assert gone(worker)
+    assert all(gone(each.pid) for each in started)
+    assert list(room.iterdir()) == []

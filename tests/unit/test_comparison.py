@@ -71,6 +71,15 @@ def test_a_time_limit_that_was_near_says_nothing_exact():
     assert verdicts(run(seconds=0.1), slow, **other)["status"] is CHANGED
 
 
+def test_steps_that_no_longer_fit_into_the_time_are_worse():
+    slow = run(status="timeout", seconds=10.0)
+    assert verdicts(run(status="budget", seconds=0.1), slow)["status"] is WORSE
+    assert verdicts(slow, run(status="budget", seconds=0.1))["status"] is BETTER
+    assert verdicts(run(status="budget", seconds=2.0), slow)["status"] is CHANGED
+    other = {"facts": {"cpu": "another"}}
+    assert verdicts(run(status="budget", seconds=0.1), slow, **other)["status"] is CHANGED
+
+
 def test_of_a_run_that_failed_nothing_else_is_compared():
     bad = run(status="infeasible", gap_relative=1.0, fixed_point="moving", steps=900)
     assert verdicts(run(), bad) == {"status": WORSE}

@@ -73,6 +73,20 @@ def test_other_work_is_not_timed_and_that_is_said(asked, new):
     assert any("seconds of 1 are not compared" in note for note in comparison.notes)
 
 
+@pytest.mark.parametrize("base", ["converged", "budget"])
+def test_seconds_of_a_run_that_now_meets_its_time_limit_are_inconclusive(asked, base):
+    before, after = (
+        planned(status=base, seconds=2.0),
+        planned(status="timeout", seconds=10.0, steps=7),
+    )
+    comparison, held = asked(side(before), side(after))
+    assert (held, comparison.outcome) == ([], Outcome.INCONCLUSIVE)
+    [timing] = comparison.timings
+    assert "time limit" in timing.reason
+    back, _ = asked(side(after), side(before))
+    assert back.timings == ()
+
+
 def test_runs_that_end_at_one_step_are_timed():
     ended = planned(status="budget", steps=100)
     assert len(list(timed(side(ended), side(ended)))) == 2

@@ -291,6 +291,13 @@ def test_an_unknown_revision_is_named_with_the_nearest(tmp_path, room):
     assert not (top / "ran").exists()  # whatever can be executed is not executed to see
 
 
+@pytest.mark.parametrize("ref", ["", " "])
+def test_an_empty_base_is_not_the_last_commit(tmp_path, room, ref):
+    top = committed(tmp_path / "top", {"a.py": ""})
+    with pytest.raises(UnknownName, match="the base is empty"), both(ref, top):
+        pass
+
+
 @pytest.mark.parametrize("ref", ["HEAD", "gone.whl"])
 def test_without_a_repository_there_are_no_revisions(tmp_path, room, ref):
     with (
