@@ -35,9 +35,15 @@ LISTS = ("interior", "face")  # places whose label lists atoms, which rounding m
 _NAMES = {f"{target:.0e}": target for target in TARGETS}
 
 
+def _count(value: Any) -> str:
+    """Say what is wrong with a count."""
+    wrong = integer(value)
+    return wrong or ("" if value >= 0 else f"must not be negative; got {value}")
+
+
 def _targets(value: Any) -> str:
     """Say what is wrong with the brackets of targets."""
-    if wrong := mapped(listed(maybe(integer), 4))(value):
+    if wrong := mapped(listed(maybe(_count), 4))(value):
         return wrong
     odd = next((name for name in value if name not in _NAMES), None)
     return "" if odd is None else f"holds the target {brief(odd)}"
@@ -50,7 +56,7 @@ _RUN = table(
         "status": either(*Status),
     },
     {
-        **dict.fromkeys(("max_steps", "steps", "queries"), maybe(integer)),
+        **dict.fromkeys(("max_steps", "steps", "queries"), maybe(_count)),
         **dict.fromkeys(("max_seconds", "value_centred", "gap_relative"), maybe(number)),
         "passes": maybe(duration),
         **dict.fromkeys(("fixed_point", "fixed_point_label", "rate_class", "measure"), maybe(text)),

@@ -112,7 +112,7 @@ class Timing:
     pairs : int
         How many pairs of repetitions.
     p : float or None
-        How likely such signs of the pairs are where nothing changed by more than the band,
+        How likely such pairs are where nothing changed by more than the band,
         adjusted for all timings of the comparison.
     pace : Pace
     reason : str

@@ -13,6 +13,7 @@ import click
 from fwbench.cli.shown import Ways, show, ways
 
 TRIALS, WELL = 150, 0
+LONGEST = 86_400.0  # seconds
 
 
 @click.command()
@@ -29,7 +30,7 @@ TRIALS, WELL = 150, 0
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1),
               help="Of instances without one, and of the order of the pairs.")  # fmt: skip
 @click.option("--only", type=click.Choice(["exact"]), help="Time nothing.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True),
+@click.option("--seconds", type=float,
               help="For all timings together. Default: 300.")  # fmt: skip
 @click.option("--strict", is_flag=True,
               help="What has changed, neither better nor worse, counts as worse.")  # fmt: skip
@@ -86,6 +87,10 @@ def gate(
         return _trials(problems, solvers, trials or TRIALS, seed or 0, as_json=as_json)
     if trials is not None:
         raise click.UsageError("--trials goes with --aa")
+    if seconds is not None and not 0 < seconds <= LONGEST:
+        raise click.UsageError(f"--seconds must lie in (0, {LONGEST:g}]; got {seconds:g}")
+    if only and seconds is not None:
+        raise click.UsageError("--only exact times nothing: it takes no --seconds")
     given |= {} if seed is None else {"--seed": str(seed)}
     words = [*([suite] if suite else []), *(part for pair in given.items() for part in pair)]
     return _gated(
@@ -109,6 +114,7 @@ def _gated(
 ) -> int:
     from fwbench.cli.progress import Progress
     from fwbench.gating.code import both, inside
+    from fwbench.gating.exact import Question
     from fwbench.gating.gate import SECONDS, Terms, gated
     from fwbench.interruption import Interruption
 
@@ -120,7 +126,7 @@ def _gated(
         with both(base, here, (*problems, *solvers)) as (old, new):
             named = [("-p", text) for text in inside(problems, here)]
             named += [("-s", text) for text in inside(solvers, here)]
-            question = [*words, *(part for pair in named for part in pair)]
+            question = Question(tuple(words), tuple(named))
             comparison = gated(old, new, question, room, terms)
         show(comparison, asked)
     return comparison.outcome.code

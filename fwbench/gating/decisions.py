@@ -29,6 +29,7 @@ from fwbench.analysis.sides import Array, Run
 
 SITTINGS, EACH = 4, 6  # of a measurement; pairs of each
 FEWEST = SITTINGS * EACH  # pairs
+MOST = 20  # measurements: what is not decided then lies too close to the band
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +183,11 @@ class Evidence:
             return
         (self.first if self.alarm is None else self.second).append(pairs)
 
+    @property
+    def pairs(self) -> int:
+        """How many there are."""
+        return sum(measured[0].size for measured in (*self.first, *self.second))
+
     def together(self) -> Opinion | None:
         """Return what all its pairs say."""
         return _opinion([*self.first, *self.second])
@@ -214,6 +220,8 @@ def look(cells: Sequence[Evidence]) -> None:
                 cell.alarm = said
         elif (again := _opinion(cell.second)) is not None and again.pace is cell.alarm.pace:
             cell.pace = again.pace
+        if cell.open and len(cell.first) + len(cell.second) >= MOST:
+            cell.reason = f"{cell.pairs} pairs are enough"
 
 
 def timings(cells: Sequence[Evidence]) -> tuple[Timing, ...]:
@@ -237,7 +245,6 @@ def timings(cells: Sequence[Evidence]) -> tuple[Timing, ...]:
 
 
 def _timing(cell: Evidence, said: Opinion | None, p: float | None) -> Timing:
-    pairs = sum(measured[0].size for measured in (*cell.first, *cell.second))
     pace = cell.pace or Pace.INCONCLUSIVE
     return Timing(
         run=cell.cell.run,
@@ -248,7 +255,7 @@ def _timing(cell: Evidence, said: Opinion | None, p: float | None) -> Timing:
         ratio=None if said is None else said.ratio,
         low=None if said is None else said.low,
         high=None if said is None else said.high,
-        pairs=pairs,
+        pairs=cell.pairs,
         p=p,
         pace=pace,
         reason="" if cell.pace is not None else _why(cell),

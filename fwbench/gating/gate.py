@@ -16,7 +16,7 @@ from fwbench.analysis.pairing import paired
 from fwbench.analysis.sides import Key, Run, Side
 from fwbench.gating.code import Code
 from fwbench.gating.decisions import Cell, Task
-from fwbench.gating.exact import results
+from fwbench.gating.exact import Question, results
 from fwbench.gating.turns import measured
 from fwbench.trace import Status
 
@@ -53,14 +53,13 @@ class Terms:
     told: Callable[[str], None] = field(default=_silent)
 
 
-def gated(base: Code, new: Code, words: Sequence[str], room: Path, terms: Terms) -> Comparison:
+def gated(base: Code, new: Code, question: Question, room: Path, terms: Terms) -> Comparison:
     """Compare two versions of the code on one question.
 
     Parameters
     ----------
     base, new : Code
-    words : sequence of str
-        The question, as ``fwbench run`` takes it.
+    question : Question
     room : Path
         A folder for the results of both sides.
     terms : Terms
@@ -78,7 +77,7 @@ def gated(base: Code, new: Code, words: Sequence[str], room: Path, terms: Terms)
         Its results cannot be read.
     """
     terms.told("exact results of both sides")
-    sides = results(base, new, words, room)
+    sides = results(base, new, question, room)
     found = compared(*sides, exact_only=True, strict=terms.strict)
     absent = dict.fromkeys((*base.notes, *new.notes))  # of most, both sides say the same
     found = replace(found, notes=(*found.notes, *absent))
@@ -107,21 +106,22 @@ def timed(base: Side, new: Side) -> Iterable[Cell]:
 
 
 def _cut_short(sides: tuple[Side, Side], cells: Sequence[Cell]) -> Iterable[Timing]:
-    """Yield what cannot be timed since the new side met a time limit that the base did not.
+    """Yield what cannot be timed since the new side met its time limit.
 
-    Whether it is slower or the machine was, nobody can say; it is not the same.
+    Whether it is slower or the machine was, nobody can say; it is not the same. Where both met it,
+    they may have come unequally far.
     """
     known = {cell.run.key for cell in cells}
     for a, b in paired(*(side.runs for side in sides)).pairs:
-        statuses = [run.row.get("status") for run in (a, b)]
         if a.key in known or a.failed:
             continue
-        if statuses[1] == Status.TIMEOUT != statuses[0]:
+        if b.row.get("status") == Status.TIMEOUT:
+            also = a.row.get("status") == Status.TIMEOUT
             known.add(a.key)
             yield Timing(
                 run=a, what="seconds", unit="s", base=None, new=None, ratio=None, low=None,
                 high=None, pairs=0, p=None, pace=Pace.INCONCLUSIVE,
-                reason="the new side met the time limit of its run, and the base did not",
+                reason=f"{'both sides' if also else 'the new side'} met the time limit of the run",
             )  # fmt: skip
 
 

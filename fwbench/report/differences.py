@@ -162,7 +162,7 @@ def conclusion(comparison: Comparison) -> tuple[str, str]:
     for change in comparison.changes:
         name = "worse" if comparison.is_bad(change) else str(change.found.verdict)
         keys.get(name, set()).add(change.base.key)
-    many = f"{comparison.matched} solver{'s' * (comparison.matched != 1)} on instances"
+    many = f"{comparison.matched} comparison{'s' * (comparison.matched != 1)}"
     counts = [f"{len(some)} {name}" for name, some in keys.items() if some]
     parts = [f"of {many} {', '.join(counts)}" if counts else f"{many}, all exact quantities equal"]
     if comparison.missing:

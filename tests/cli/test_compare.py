@@ -69,7 +69,7 @@ def slower(table):
 def test_a_copy_is_the_same(fwbench, pair):
     done = fwbench("compare", "a", "b")
     assert done.code == WELL, done
-    assert "The same: 2 solvers on instances, all exact quantities equal" in done.out
+    assert "The same: 2 comparisons, all exact quantities equal" in done.out
     content = fwbench("compare", "a", "b", "--json").json
     assert content["outcome"] == "same"
     assert content["exit"] == 0
@@ -210,6 +210,11 @@ def test_wrong_use_is_a_sentence(fwbench, pair, words, said):
     done = fwbench("compare", *words)
     assert done.code == WRONG_USE
     assert said in done.err
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0", "1e9"])
+def test_the_seconds_of_a_gate_are_some(fwbench, seconds):
+    assert fwbench("gate", "--base", "HEAD", "--seconds", seconds).code == WRONG_USE
 
 
 def test_a_gate_without_a_base_says_how_to_give_one(fwbench):

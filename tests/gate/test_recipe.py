@@ -21,7 +21,7 @@ from .made_runner import ACTION, OWN, ROOT, Runner, action
 PAGE = ROOT / "docs" / "gate.md"
 BLOCK = re.compile(r"^```yaml\n(.*?)^```$", re.M | re.S)
 MARKER = "<!-- fwbench gate: gate -->"
-WORSE = "**fwbench: worse**; of 2 solvers on instances 1 worse\n"
+WORSE = "**fwbench: worse**; of 2 comparisons 1 worse\n"
 
 
 @pytest.fixture(scope="module")

@@ -113,6 +113,8 @@ def test_what_is_no_whole_run_of_a_suite_is_no_baseline(made, said, tmp_path):
          RunFolderError, "targets"),
         (lambda made: made["instances"][0]["runs"][0].update(passes=1e308), RunFolderError,
          "passes must be 0 or a number from"),
+        (lambda made: made["instances"][0]["runs"][0].update(steps=-5), RunFolderError,
+         "steps must not be negative"),
         (lambda made: made["instances"][0].update(reference=["a", "b"]), RunFolderError,
          "reference"),
     ],

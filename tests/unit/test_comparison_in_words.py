@@ -71,7 +71,7 @@ def test_a_terminal_shows_what_is_worse_first(worse):
     places = [text.index(word) for word in ("Worse: 2", "Changed, neither", "Missing: 1", "u on p")]
     assert places == sorted(places)
     assert text.strip().splitlines()[-1] == (
-        "Worse: of 2 solvers on instances 1 worse, 1 changed; 1 missing; timings: 4 same."
+        "Worse: of 2 comparisons 1 worse, 1 changed; 1 missing; timings: 4 same."
     )
 
 
@@ -93,7 +93,7 @@ def test_a_narrow_terminal_breaks_no_names():
 def test_markdown_says_the_verdict_in_its_first_line(worse):
     text = markdown(worse)
     first = text.splitlines()[0]
-    assert first.startswith("**fwbench: worse**; of 2 solvers on instances 1 worse")
+    assert first.startswith("**fwbench: worse**; of 2 comparisons 1 worse")
     assert len(first) < 200
     head, folded = text.split("<details>", 1)
     assert "oracle calls" in head
@@ -171,7 +171,7 @@ def test_timings_are_shown_with_their_intervals():
 def test_a_comparison_that_found_nothing_is_short():
     same = compared(side(run()), side(run()))
     assert printed(same).strip().splitlines()[-1] == (
-        "The same: 1 solver on instances, all exact quantities equal; timings: 2 same."
+        "The same: 1 comparison, all exact quantities equal; timings: 2 same."
     )
     nothing = compared(side(run(), name="a"), side(name="b"), exact_only=True)
     assert "Inconclusive: nothing in a and b can be matched." in printed(nothing)

@@ -6,6 +6,7 @@ import pytest
 from fwbench.analysis.changes import Outcome, Pace, Timing
 from fwbench.gating import gate
 from fwbench.gating.code import Code
+from fwbench.gating.exact import Question
 from fwbench.gating.gate import Terms, gated, timed
 
 from .made_sides import falling, run, side, trace
@@ -34,7 +35,7 @@ def asked(monkeypatch):
         monkeypatch.setattr(gate, "results", lambda *given: (base, new))
         monkeypatch.setattr(gate, "measured", measured)
         code = Code("code", None, None, None, None, notes=("submodules are left out: a",))
-        return gated(code, code, [], None, Terms(**terms)), held
+        return gated(code, code, Question(), None, Terms(**terms)), held
 
     return made
 
@@ -85,6 +86,8 @@ def test_seconds_of_a_run_that_now_meets_its_time_limit_are_inconclusive(asked, 
     assert "time limit" in timing.reason
     back, _ = asked(side(after), side(before))
     assert back.timings == ()
+    both, _ = asked(side(after), side(planned(status="timeout", seconds=10.0, steps=9)))
+    assert [timing.pace for timing in both.timings] == [Pace.INCONCLUSIVE]
 
 
 def test_runs_that_end_at_one_step_are_timed():

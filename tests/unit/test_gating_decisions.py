@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fwbench.analysis.changes import Pace
-from fwbench.gating.decisions import FEWEST, Evidence, look, opinion, timings
+from fwbench.gating.decisions import FEWEST, MOST, Evidence, look, opinion, timings
 
 from .made_gating import cell, evidence, seconds
 
@@ -139,3 +139,10 @@ def test_what_failed_keeps_its_reason():
     [timing] = timings([found])
     assert (timing.pace, timing.pairs) == (Pace.INCONCLUSIVE, 0)
     assert timing.reason == "the base: RuntimeError: no"
+
+
+def test_what_lies_on_the_band_is_given_up_in_the_end():
+    rng = np.random.default_rng(0)
+    timing = judged(lambda: seconds(rng, 1.03, noise=0.001), looks=MOST + 1)
+    assert (timing.pace, timing.pairs) == (Pace.INCONCLUSIVE, MOST * FEWEST)
+    assert timing.reason.endswith("480 pairs are enough")
