@@ -123,7 +123,7 @@ def _listen() -> None:
 
 def _heard(event: str, arguments: tuple[Any, ...]) -> None:
     """Tell those who listen of a file that is about to be opened, or of a folder to be listed."""
-    if event not in HEARD or not _ACTIVE:
+    if not _ACTIVE or event not in HEARD:  # at the very end of a process neither is there
         return
     listed = event != "open"
     if sys._getframe(1).f_code.co_filename.startswith(SEARCH):

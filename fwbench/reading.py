@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwbench.errors import visible
+from fwbench.errors import brief, visible
 from fwbench.shapes import (
     Shape,
     columns,
@@ -37,6 +37,7 @@ SHOWN = ("instance_label", "solver_label", "chosen", "library", "reason", "host"
 KINDS = ("convex", "concave", "indefinite", "monotone", "general")
 COURSES = ("settles", "turns", "pauses", "undecided")
 COUNTS = ("support", "lmo", "gradient", "matvec")
+MOST_STEPS = 2**53  # up to here floats, in which laws are fitted, tell steps apart
 LATER = frozenset({"spread", "value_median", "gap_median", "energy"})  # older traces lack them
 
 
@@ -169,6 +170,8 @@ def record_fault(record: Any, types: Mapping[str, Shape]) -> str:
         return "row.scale and row.radius must not be negative"
     if trace and (trace["k"] != sorted(set(trace["k"])) or trace["k"][0] < 0):
         return "trace.k must increase"
+    if trace and trace["k"][-1] > MOST_STEPS:
+        return f"trace.k must end at {MOST_STEPS} at most; got {brief(trace['k'][-1])}"
     stretches = (record.get("head") or {}).get("stretches", {})
     if len({len(column) for column in stretches.values()}) > 1:
         return "head.stretches holds lists of unlike lengths"

@@ -99,6 +99,7 @@ ODD = [
     (("head", "entropy"), "", "head.entropy must be a finite number"),
     (("head", "owners"), "x", "head.owners must be a finite number"),
     (("head", "leaders"), 1.5, "head.leaders must be an integer"),
+    (("trace", "k", -1), 2**63 - 1, "trace.k must end at"),
     (("row", "pass_seconds"), -1, "row.pass_seconds must be 0 or a number from"),
     (("row", "seconds"), 5e-324, "row.seconds must be 0 or a number from"),
 ]
@@ -115,7 +116,7 @@ def test_what_is_refused_is_named(folder, way, odd, said):
 def test_an_odd_record_is_refused_or_shown(folder, monkeypatch):
     kept, refused = accepted(folder.records(), step=4)
     assert refused > 2000
-    assert all_culprits(kept[::61], lambda some: looked_at(some, folder, monkeypatch), BATCH) == []
+    assert all_culprits(kept[::97], lambda some: looked_at(some, folder, monkeypatch), BATCH) == []
 
 
 @pytest.mark.slow
