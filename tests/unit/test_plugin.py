@@ -19,9 +19,10 @@ from fwbench.errors import InvalidParameter
 from fwbench.pytest_rows import MOST_NUMBERS
 from tests.cli.made_regressions import AWAY, ELSEWHERE, TWICE_THE_CALLS, WALK, edited
 
-# a session that forgives nothing
+# a session that forgives nothing; what this process has imported could not be rewritten, and pytest
+# would warn of it
 STRICT = ("-q", "-W", "error", "--strict-markers", "--strict-config", "-p", "no:cacheprovider",
-          "--import-mode=importlib")  # fmt: skip
+          "--import-mode=importlib", "--assert=plain")  # fmt: skip
 QUICK = ("--benchmark-min-rounds=9", "--benchmark-max-time=0.001")
 FACE = '"min_norm_point[n=30,d=4,shift=1]"'
 # Away steps that end by themselves, at a gap that they take for small enough.
