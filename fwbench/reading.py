@@ -33,7 +33,7 @@ from fwbench.trace import COLUMNS, Status
 Record = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
-SHOWN = ("instance_label", "solver_label", "chosen", "library", "reason", "host")  # to people
+SHOWN = ("problem", "instance_label", "solver_label", "chosen", "library", "reason", "host")
 KINDS = ("convex", "concave", "indefinite", "monotone", "general")
 COURSES = ("settles", "turns", "pauses", "undecided")
 COUNTS = ("support", "lmo", "gradient", "matvec")

@@ -112,6 +112,14 @@ def test_what_is_refused_is_named(folder, way, odd, said):
     assert said in record_fault(put(record, way, odd), SHAPES)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_terminal_obeys_no_name_of_a_problem(folder, monkeypatch):
+    records = folder.records()
+    pair = [put(record, ("row", "problem"), "\x1b[31m") for record in (records[0], records[1])]
+    assert [record_fault(record, SHAPES) for record in pair] == ["", ""]
+    looked_at([("problem", *pair)], folder, monkeypatch)
+
+
 @pytest.mark.filterwarnings("ignore")  # what is left out is said
 def test_an_odd_record_is_refused_or_shown(folder, monkeypatch):
     kept, refused = accepted(folder.records(), step=4)
